@@ -48,7 +48,9 @@ export class Showings {
   readonly #catalogue: Catalogue;
   /** The entries of the newest list, measured once. */
   #measured: { readonly entries: readonly Json[]; readonly tools: readonly ListedTool[] } | undefined;
-  #admitted: { state: ListState; policy: LoadedPolicy; epoch: number; admission: Admission } | undefined;
+  #admitted:
+    | { state: ListState; policy: LoadedPolicy; process: string; epoch: number; admission: Admission }
+    | undefined;
   /** What was withheld of each list when last looked at. Under the same policy and acceptances it can only become less. */
   readonly #looked = new Map<ListMethod, Looked>();
 
@@ -62,10 +64,12 @@ export class Showings {
     const last = this.#admitted;
     // Every call passes here: the last answer is kept beside its question, so that nothing is hashed or joined.
     const { epoch } = this.#needs.admissions;
-    if (last?.state === state && last.policy === live.policy && last.epoch === epoch) return last.admission;
+    const { process } = this.#catalogue;
+    const same = last?.state === state && last.policy === live.policy && last.process === process;
+    if (same && last.epoch === epoch) return last.admission;
     const contracts = this.#contracts(live, state);
     const admission = admitList(this.#needs, live, { state, contracts, what: state.method });
-    if (!(admission instanceof Promise)) this.#admitted = { state, policy: live.policy, epoch, admission };
+    if (!(admission instanceof Promise)) this.#admitted = { state, policy: live.policy, process, epoch, admission };
     return admission;
   }
 
