@@ -45,17 +45,12 @@ export interface PolicyDecides {
    * that object is known any more, the digest that the whole one had. `process`: how the process of the server runs, where
    * that is known; the contract holds for no other.
    */
-  contractOfTool(
-    server: string,
-    listed: JsonObject,
-    toolDigest?: string | undefined,
-    process?: RunningProcess | undefined,
-  ): ToolContract;
+  contractOfTool(server: string, listed: JsonObject, toolDigest?: string, process?: RunningProcess): ToolContract;
   /**
    * The contract of any other message that reaches or leaves a server: `resources/read`, `prompts/get`,
    * `completion/complete`, `elicitation/create` answers, notifications, unknown methods (worst case).
    */
-  contractOfMethod(server: string, method: string, process?: RunningProcess | undefined): ToolContract;
+  contractOfMethod(server: string, method: string, process?: RunningProcess): ToolContract;
   /** The contract of a tool of the client itself, reported by a hook: server id `host:CLIENT`. */
   contractOfHostTool(client: string, tool: string): ToolContract;
   /** How a local server is to be isolated; undefined where the policy says nothing of isolation. */
