@@ -12,9 +12,7 @@ export const readingLanguages = [
   "kubectl",
   "shell",
   "sql",
-  "sql:duckdb",
   "sql:mariadb",
-  "sql:mssql",
   "sql:mysql",
   "sql:postgres",
   "sql:sqlite",
@@ -33,7 +31,7 @@ export type Reading = { readonly kind: "reads" } | { readonly kind: "acts" | "un
 /** Total: it answers for every value, in time that grows with its length only. */
 export type ReadValue = (language: ReadingLanguage, value: Json) => Reading;
 
-export type SqlDialect = "postgres" | "mysql" | "mariadb" | "sqlite" | "duckdb" | "mssql";
+export type SqlDialect = "postgres" | "mysql" | "mariadb" | "sqlite";
 
 /** The tree that a parser makes of one text, or the reason why there is none. */
 export type SqlTree = { readonly ok: true; readonly tree: Json } | { readonly ok: false; readonly because: string };

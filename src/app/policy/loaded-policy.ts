@@ -30,6 +30,7 @@ import { addedRange, contextOf, storeRange, unmediated, stateOf } from "../../po
 import type { Frame } from "../../policy/semantics/transition.ts";
 import { digest } from "../../wire/canonical.ts";
 import { findingsOf } from "./list-findings.ts";
+import { readValue } from "./argument-reader.ts";
 import { makeRegulation } from "./regulator.ts";
 import { sha256 } from "./policy-source.ts";
 
@@ -68,7 +69,7 @@ export function loadedPolicy(
   more: readonly SealedMechanism[] = [],
 ): LoadedPolicy {
   const { ir, table, settings } = compiled;
-  const frame: Frame = { ir, slots: slotsOf(ir) };
+  const frame: Frame = { ir, slots: slotsOf(ir), read: readValue };
   const plain = engineOf(frame, more);
   const regulation = makeRegulation(compiled, frame, plain.model);
   const mechanisms = [...plain.mechanisms, regulation.mechanism, ...isolationMechanisms(compiled)];
