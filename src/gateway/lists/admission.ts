@@ -89,6 +89,9 @@ function judged(
 export async function hasNewProse(needs: WithheldNeeds, live: LiveRun, declared: JsonObject): Promise<boolean> {
   const info = member(declared, "serverInfo") ?? member(member(declared, "_meta"), metaKeys.serverInfo);
   const said = selfDescription(declared, info);
+  const { name, version } = identity(info ?? null);
+  if (typeof name === "string" && typeof version === "string")
+    needs.services.cards?.declared(needs.server, name, version);
   const withheld = await withheldOf(needs, live, { what: "instructions", entries: [said], contracts: [] });
   return withheld !== undefined && !isObserved(live, needs.server);
 }
