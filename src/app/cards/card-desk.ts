@@ -11,6 +11,7 @@ import type { Cards, SeenList } from "../../gateway/ports/cards.ts";
 import type { ServerTarget } from "../../gateway/ports/transport.ts";
 import { notice } from "../../gateway/decision/notice.ts";
 import { type ToolReading, readTools } from "../../oracles/labels/reading.ts";
+import { readingKey } from "../../policy/sections/readings.ts";
 import { digest } from "../../wire/canonical.ts";
 import { sha256, toolDigest } from "../policy/policy-source.ts";
 import { many, shown } from "../state/sentences.ts";
@@ -32,9 +33,12 @@ export type CardDeskParts = {
   readonly wallMs: () => number;
   /** Tier and what is missing for a better one, of a server that runs now under an order of isolation. */
   readonly isolation: (server: string) => Card["isolation"];
-  /** Lists of a server are to be asked for again, after an answer about these entries. */
-  readonly answeredFor: (server: string, entries: readonly JsonObject[]) => Promise<void>;
+  /** Lists of a server are to be asked for again, after an answer. */
+  readonly answeredFor: (server: string, about: AnsweredEntries) => Promise<void>;
 };
+
+/** Entries that an answer covers, and all that the card showed without findings: the first list of a server is theirs. */
+export type AnsweredEntries = { readonly covered: readonly JsonObject[]; readonly shown: readonly JsonObject[] };
 
 type Known = {
   target?: ServerTarget;
@@ -119,7 +123,13 @@ export class CardDesk implements Cards {
     if (known?.list === undefined) return undefined;
     const { list, target, declared } = known;
     const { readings, servers } = this.#parts.readings.state;
-    const tools = seenTools(list, target?.kind === "http");
+    // What was accepted since the list was seen counts here at once, and what was taken back counts no more.
+    const counting = new Set((this.#parts.readings.source?.document.readings ?? []).map(readingKey));
+    const tools = seenTools(list, target?.kind === "http").map((tool): SeenTool => {
+      if (tool.source === "operator" || tool.source === "pack") return tool;
+      const isAccepted = counting.has(readingKey({ server, tool: tool.name, digest: tool.digest }));
+      return { ...tool, source: isAccepted ? "card" : tool.source === "card" ? "unknown" : tool.source };
+    });
     const own = readings.filter((one) => one.server === server && tools.some(({ digest: of }) => of === one.digest));
     return makeCard({
       server,
@@ -152,10 +162,11 @@ export class CardDesk implements Cards {
     const written = await files.change(made.value.change);
     if (!written.ok) return written;
     readings.refresh();
-    await answeredFor(
-      server,
-      made.value.covered.map(({ entry }) => entry),
-    );
+    const quiet = toolsOf(card).filter(({ findings }) => findings.length === 0);
+    await answeredFor(server, {
+      covered: made.value.covered.map(({ entry }) => entry),
+      shown: quiet.map(({ entry }) => entry),
+    });
     return ok(this.card(server) ?? card);
   }
 

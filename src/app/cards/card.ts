@@ -5,8 +5,7 @@
  */
 import type { LabelSource } from "../../core/contract.ts";
 import type { JsonObject } from "../../core/json.ts";
-import type { ToolLabelsText } from "../../policy/document/shapes-labels.ts";
-import { namePattern } from "../../policy/document/shapes-labels.ts";
+import { type ToolLabelsText, namePattern } from "../../policy/document/shapes-labels.ts";
 import { effectsForm } from "../../policy/document/label-forms.ts";
 import {
   type ReadingDoubt,

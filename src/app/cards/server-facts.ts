@@ -77,7 +77,7 @@ function withoutSecrets(args: readonly string[]): readonly string[] {
   const shown = args.slice(0, wordsMax).map((word, at) => {
     const [name = "", ...value] = word.split("=");
     const before = args[at - 1] ?? "";
-    if (/^-/.test(before) && !before.includes("=") && looksSecret(before) && !/^-/.test(word)) return "…";
+    if (before.startsWith("-") && !before.includes("=") && looksSecret(before) && !word.startsWith("-")) return "…";
     if (value.length > 0 && looksSecret(name)) return `${name}=…`;
     const url = URL.parse(word);
     if (url !== null && url.host !== "") return `${url.origin}${url.pathname}`;

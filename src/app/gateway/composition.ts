@@ -193,11 +193,12 @@ function cardDesk({ files, readings, policies, tell }: Deciding, gatewayOf: () =
       const held = ({ tier }: { readonly tier: string }): number => isolationTiers.findIndex((one) => one === tier);
       return running.toSorted((left, right) => held(right) - held(left))[0];
     },
-    answeredFor: async (server, entries) => {
+    answeredFor: async (server, { covered, shown }) => {
       await policies.refresh();
       const { state } = gatewayOf();
       const list = await state.accepted.of(server, "tools/list");
-      if (list.ok && entries.length > 0) state.accepted.accept(server, "tools/list", entries);
+      const entries = list.ok && list.value === undefined ? shown : covered;
+      if (list.ok && covered.length > 0) state.accepted.accept(server, "tools/list", entries);
       gatewayOf().relist(server);
     },
   });
