@@ -19,7 +19,6 @@ export type Proving = Pick<AskWay, "daemonOnly"> & {
 
 type Provable =
   | "approve"
-  | "card-answer"
   | "runs-new"
   | "runs-close"
   | "runs-accept"

@@ -24,7 +24,6 @@ describe("help and version", () => {
       "runs",
       "stores",
       "approve",
-      "cards",
       "audit",
       "doctor",
       "bench",

@@ -100,6 +100,12 @@ export function gatewayClient(
   return { client, handler };
 }
 
+/** This client has none of the abilities that servers ask for. */
+function refuse(stdin: ChildProcess["stdin"], id: Json): void {
+  const error = { code: -32_601, message: "this client answers no requests" };
+  stdin?.write(`${JSON.stringify({ jsonrpc: "2.0", id, error })}\n`);
+}
+
 /** A client of a child process that speaks MCP on its standard streams. */
 export function childClient({ stdin, stdout }: Pick<ChildProcess, "stdin" | "stdout">, options: Options): McpClient {
   const client = new McpClient(options, ({ kind: _kind, ...message }) => {
@@ -108,7 +114,9 @@ export function childClient({ stdin, stdout }: Pick<ChildProcess, "stdin" | "std
   if (stdout === null) return client;
   createInterface({ input: stdout }).on("line", (line) => {
     const message = readJson(line);
-    const [id, result, error] = ["id", "result", "error"].map((name) => member(message, name));
+    const [id, result, error, method] = ["id", "result", "error", "method"].map((name) => member(message, name));
+    // A request of the server, whose ids are its own: without an answer some servers wait for it.
+    if (typeof method === "string") return id === undefined ? undefined : refuse(stdin, id);
     if (typeof id !== "number") return;
     if (result !== undefined) client.received({ id, result });
     else client.received({ id, error: { code: 0, message: stringMember(error, "message") ?? "" } });

@@ -30,6 +30,7 @@ const optionsOf: Readonly<Record<string, readonly string[]>> = {
   proof: ["svg"],
   regulation: ["data", "latency"],
   isolation: ["quick"],
+  friction: ["servers", "configurations", "cache", "detail"],
 };
 
 const benchOptions = {
@@ -38,14 +39,17 @@ const benchOptions = {
   "--latency": "bench regulation: measure what a call and a list cost",
   "--policy <file>": "bench agentdojo: labels of your own, beside the shipped ones; the server is called `app`",
   "--detail <file>":
-    "bench agentdojo, admission: write each call that passed, each question, each finding, one JSON a line",
+    "bench agentdojo, admission, friction: write each call, each question, each finding, one JSON a line",
+  "--servers <names>": "bench friction: these servers alone, separated by commas",
+  "--configurations <names>": "bench friction: these configurations alone, separated by commas",
+  "--cache <folder>": "bench friction: where published servers are kept; by default in the state folder",
   "--data <folder>": ["root of the evaluation data", process.env["SLUICEGATE_DATA"]],
 } as const;
 
 export function register(program: Command): void {
   const command = program
     .command("bench <name>")
-    .description("evaluation suites and benchmarks: admission, agentdojo, isolation, proof, regulation");
+    .description("evaluation suites and benchmarks: admission, agentdojo, friction, isolation, proof, regulation");
   acts(command, benchOptions, (options, name: string) => {
     const read = Object.hasOwn(optionsOf, name) ? optionsOf[name] : undefined;
     const given = Object.keys(options).filter((option) => command.getOptionValueSource(option) === "cli");
@@ -56,9 +60,10 @@ export function register(program: Command): void {
     if (name === "proof") return proof(options.svg);
     if (name === "regulation") return regulation(options.data, options.latency === true);
     if (name === "isolation") return isolation(options.quick === true);
+    if (name === "friction") return friction(options);
     return failure(
       "SG-USAGE",
-      `There is no suite \`${shown(name, 40)}\`: choose admission, agentdojo, isolation, proof or regulation.`,
+      `There is no suite \`${shown(name, 40)}\`: choose admission, agentdojo, friction, isolation, proof or regulation.`,
     );
   });
 }
@@ -94,6 +99,13 @@ async function isolation(quick: boolean): Promise<Outcome> {
   const measured = await isolationBench(quick ? quickSizes : sizes);
   if (!measured.ok) return failure("SG-BENCH-FAILED", measured.error);
   return { exitCode: 0, json: { suite: "isolation", ...measured.value }, text: isolationText(measured.value) };
+}
+
+type FrictionWords = Pick<OptionsOf<typeof benchOptions>, "servers" | "configurations" | "cache" | "detail">;
+
+async function friction(words: FrictionWords): Promise<Outcome> {
+  const { frictionOutcome } = await import("../../lab/bench/friction/friction.ts");
+  return frictionOutcome(words, (file, content) => writeText(file, content));
 }
 
 function admission({ data, detail }: Pick<OptionsOf<typeof benchOptions>, "data" | "detail">): Outcome {

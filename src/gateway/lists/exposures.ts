@@ -52,11 +52,9 @@ export class Exposures {
     return verdicts;
   }
 
-  #keyOf({ live, server, state, contracts }: ExposeQuery): string {
+  #keyOf({ live, server, state }: ExposeQuery): string {
     const digest = live.policy.stateDigest(live.state, this.#services.clock.monotonicMs());
-    // One process serves all tools of a list; what is believed of them holds for no other.
-    const { tier = "", order = "" } = contracts[0]?.process ?? {};
-    return `${live.policy.digest} ${server} ${tier} ${order} ${state.method} ${state.digest} ${digest}`;
+    return `${live.policy.digest} ${server} ${state.method} ${state.digest} ${digest}`;
   }
 
   async #judged({

@@ -5,11 +5,7 @@
  * leaf must pass, and a value without leaves fails: that is what a permission needs. Inside `some`, one leaf that passes
  * is enough, and a leaf that cannot be judged (too long, no such form) counts as passing: that is what a restriction
  * needs. `not` stands outside either, so neither a mixed list nor a strange spelling ever loosens a rule.
- *
- * A schema and a reading are about the whole value. A reading permits what surely only reads, and restricts what does not
- * surely act.
  */
-import type { ReadValue } from "../../core/reading.ts";
 import { type Json, isArray, isObject, isRawNumber } from "../../core/json.ts";
 import { insideBlock, globMatches, regexFinds } from "../values/matchers.ts";
 import type { ArgumentTest } from "../ir/ir.ts";
@@ -34,25 +30,20 @@ import { normaliseText, valueInText } from "../values/text.ts";
 type Reading = "every" | "some";
 type Leaf = null | boolean | number | string | { readonly rawJSON: string };
 
-/** Without a reader no value is known to read, and none to act. */
-export const nothingRead: ReadValue = () => ({ kind: "unread", because: "there is no reader for it" });
-
-export function evaluateTest(test: ArgumentTest, value: Json, read: ReadValue = nothingRead): boolean {
+export function evaluateTest(test: ArgumentTest, value: Json): boolean {
   switch (test.kind) {
     case "present":
       return true;
     case "not":
-      return !evaluateTest(test.test, value, read);
+      return !evaluateTest(test.test, value);
     case "all":
-      return test.tests.every((each) => evaluateTest(each, value, read));
+      return test.tests.every((each) => evaluateTest(each, value));
     case "any":
-      return test.tests.some((each) => evaluateTest(each, value, read));
+      return test.tests.some((each) => evaluateTest(each, value));
     case "schema":
       return satisfies(test.schema, value) === true;
-    case "reads":
-      return read(test.language, value).kind === "reads";
     case "some":
-      return someLeaf(test.test, value, read);
+      return someLeaf(test.test, value);
     case "equals":
     case "glob":
     case "domain":
@@ -66,9 +57,8 @@ export function evaluateTest(test: ArgumentTest, value: Json, read: ReadValue = 
   }
 }
 
-function someLeaf(test: ArgumentTest, value: Json, read: ReadValue): boolean {
+function someLeaf(test: ArgumentTest, value: Json): boolean {
   if (test.kind === "schema") return satisfies(test.schema, value) !== false;
-  if (test.kind === "reads") return read(test.language, value).kind !== "acts";
   const leaves = leavesOf(value, valueInText);
   return leaves === undefined || leaves.some((leaf) => leafHolds(test, leaf));
 }
@@ -93,7 +83,6 @@ function leafHolds(test: ArgumentTest, leaf: Leaf): boolean {
     case "present":
     case "not":
     case "schema":
-    case "reads":
       return evaluateTest(test, leaf);
   }
 }
