@@ -36,6 +36,7 @@ const commands = new Set([
   "labels",
   "replay",
   "approve",
+  "cards",
   "factor",
   "tour",
   "runs",

@@ -21,6 +21,7 @@ const modules: Readonly<Record<string, () => Promise<{ readonly register: Regist
   stores: () => import("./commands/stores.ts"),
   changes: () => import("./commands/changes.ts"),
   approve: () => import("./commands/approve.ts"),
+  cards: () => import("./commands/cards.ts"),
   factor: () => import("./commands/factor.ts"),
   audit: () => import("./commands/audit.ts"),
   packages: () => import("./commands/packages.ts"),

@@ -19,6 +19,7 @@ export type Proving = Pick<AskWay, "daemonOnly"> & {
 
 type Provable =
   | "approve"
+  | "card-answer"
   | "runs-new"
   | "runs-close"
   | "runs-accept"

@@ -4,6 +4,7 @@
  * policy and manifest, so a decision about a call looks nothing else up.
  */
 import { type Effect, type EffectFlags, type EffectRange, covers } from "./effect.ts";
+import type { IsolationTier } from "./isolation/scope.ts";
 import type { Json } from "./json.ts";
 import type { Label, LabelRange } from "./label.ts";
 
@@ -22,7 +23,7 @@ export const roles = [
 export type Role = (typeof roles)[number];
 
 /** Source of a statement about a tool, most authoritative first (policy.md 2). */
-export type LabelSource = "operator" | "pack" | "card" | "evidence" | "server" | "inference" | "unknown";
+export type LabelSource = "operator" | "pack" | "card" | "evidence" | "enforced" | "server" | "inference" | "unknown";
 
 /** Statements about one argument of a tool. */
 export type ArgumentContract = {
@@ -61,6 +62,15 @@ export type ContractCase = {
   readonly effects?: EffectRange;
 };
 
+/** How the process of a server runs: the tier of its projection, and the digest of the isolation order that it runs under. */
+export type RunningProcess = { readonly tier: IsolationTier | "remote"; readonly order: string };
+
+/**
+ * A process whose projection leaves no way out: no network, no socket, nothing written in place (docs/semantics.md 2). A
+ * contract with it holds for a process of this tier and order only.
+ */
+export type EnclosedProcess = { readonly tier: "A" | "A-"; readonly order: string };
+
 /** Everything that a decision knows of one tool, or of one protocol method. */
 export type ToolContract = {
   readonly server: string;
@@ -90,16 +100,29 @@ export type ToolContract = {
   readonly types?: readonly FieldType[];
   /** True unless the call is a pure read whose arguments no other reader sees. */
   readonly consequential: boolean;
+  /** The enclosed process that the belief rests on; absent where what the process can do is not bounded. */
+  readonly process?: EnclosedProcess;
   /** An answer of the client to a question of the server: nothing that the agent chose to do. */
   readonly answers?: true;
 };
 
-/** Where the names in a result mean something: the stores that its tool reads, writes or opens, and what kind they are. */
+const processStorePrefix = "proc:";
+
+/** Name of the store that a policy declares for the memory and home of a server's process. */
+export function processStore(server: string): string {
+  return `${processStorePrefix}${server}`;
+}
+
+/**
+ * Where the names in a result mean something: the stores that its tool reads, writes or opens, and what kind they are.
+ * That two tools run in one process says nothing about names.
+ */
 export type ResultScope = { readonly stores: readonly string[]; readonly types: readonly FieldType[] };
 
 export function resultScope({ reads, writes, opens, types }: ToolContract): ResultScope {
   const stores = new Set([...reads, ...writes, ...opens.map(({ store }) => store)]);
-  return { stores: [...stores].toSorted(), types: types ?? [] };
+  const named = [...stores].filter((store) => !store.startsWith(processStorePrefix));
+  return { stores: named.toSorted(), types: types ?? [] };
 }
 
 /** True for the role of a control argument. */

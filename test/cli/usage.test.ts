@@ -24,6 +24,7 @@ describe("help and version", () => {
       "runs",
       "stores",
       "approve",
+      "cards",
       "audit",
       "doctor",
       "bench",

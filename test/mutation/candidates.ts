@@ -1,5 +1,6 @@
 /** Values that an argument could have: from the policy's own traces, from its tests, from the schema of the tool. */
 import { type Json, type JsonObject, isArray, isObject, member, stringMember } from "../../src/core/json.ts";
+import type { ReadingLanguage } from "../../src/core/reading.ts";
 import type { CompiledPolicy } from "../../src/policy/compile/compile.ts";
 import type { ArgumentTest } from "../../src/policy/ir/ir.ts";
 
@@ -65,6 +66,8 @@ export function fromTest(test: ArgumentTest): readonly Json[] {
       );
     case "schema":
       return fromSchema(test.schema);
+    case "reads":
+      return readable[test.language];
     case "some":
     case "not":
       return fromTest(test.test);
@@ -73,6 +76,22 @@ export function fromTest(test: ArgumentTest): readonly Json[] {
       return test.tests.flatMap(fromTest);
   }
 }
+
+const drops = "DROP TABLE t";
+/** Texts of each language: one that only reads, and one that acts. */
+const readable: { readonly [language in ReadingLanguage]: readonly string[] } = {
+  docker: ["docker ps", "docker rm x"],
+  git: ["git log", "git push"],
+  http: ["GET", "POST"],
+  kubectl: ["kubectl get pods", "kubectl delete pod x"],
+  shell: ["ls", "rm x"],
+  sql: ["SELECT 1", drops],
+  "sql:mariadb": ["SELECT 1", drops],
+  "sql:mysql": ["SELECT 1", drops],
+  "sql:postgres": ["SELECT 1", drops],
+  "sql:sqlite": ["SELECT 1", drops],
+  ssh: ["ssh host ls", "ssh host rm x"],
+};
 
 function filled(pattern: string): readonly string[] {
   const text = pattern

@@ -24,7 +24,9 @@ import { type RetentionSetup, logRetention } from "../state/log-retention.ts";
 import { type LogTrust, keysOlder, logTrust } from "../state/log-trust.ts";
 import { protectedInstallation } from "../state/self-protection.ts";
 import { type MoreMechanisms, type PolicyOptions, PolicyFiles } from "../policy/policy-files.ts";
+import { isolationTiers } from "../../core/isolation/scope.ts";
 import { AcceptedReadings } from "../cards/accepted-readings.ts";
+import { CardDesk } from "../cards/card-desk.ts";
 import { CardFiles } from "../cards/card-files.ts";
 import { isWorkFolder } from "./work-folder.ts";
 import { type FactorDesk, openFactors } from "../factors/factor-desk.ts";
@@ -45,6 +47,7 @@ export type Composition = {
   readonly waiters: Waiters;
   readonly lost: LostHistory;
   readonly factors: FactorDesk;
+  readonly cards: CardDesk;
   /** Whether the log can be believed. */
   readonly trust: Pick<LogTrust, "broken">;
   readonly close: () => Promise<void>;
@@ -76,6 +79,7 @@ export type CompositionSetup = {
 export async function compose(setup: CompositionSetup): Promise<Result<Composition, string>> {
   const deciding = decidingParts(setup);
   const { oracle, policies, readings } = deciding;
+  const cards = cardDesk(deciding, () => gateway);
   const failed = (sentence: string): Result<never, string> => {
     deciding.close();
     return err(sentence);
@@ -110,6 +114,7 @@ export async function compose(setup: CompositionSetup): Promise<Result<Compositi
       log: log.value,
       selfProtection: protectedInstallation({ home: setup.home, policies, configuration: setup.configuration ?? [] }),
       historyLost: () => lost.lost,
+      cards,
       ...clientServices(setup),
     },
     servers: setup.servers,
@@ -135,12 +140,14 @@ export async function compose(setup: CompositionSetup): Promise<Result<Compositi
     if (!logIsThere(setup.home)) rememberLoss(setup.home);
   };
   const factors = openFactors(home, wallMs);
-  return ok({ gateway, log: log.value, policies, waiters, lost, trust, factors, close });
+  return ok({ gateway, log: log.value, policies, waiters, lost, trust, factors, cards, close });
 }
 
 type Deciding = Pick<Composition, "policies"> & {
   readonly oracle: PolicyOracles;
   readonly readings: AcceptedReadings;
+  readonly files: CardFiles;
+  readonly tell: (text: string) => void;
   readonly close: () => void;
 };
 
@@ -160,15 +167,41 @@ function decidingParts({
   };
   const programs: PolicyOptions["programs"] = (policy) => oracle.programProblems(policy);
   // The cards are the user's, not those of one log: the daemon and the gateway below it take the same answers.
-  const cards = new CardFiles(home === logHome(process.env, "gateway") ? stateHome(process.env) : home);
-  const readings = new AcceptedReadings(cards, tell);
+  const cardFiles = new CardFiles(home === logHome(process.env, "gateway") ? stateHome(process.env) : home);
+  const readings = new AcceptedReadings(cardFiles, tell);
   const policies = new PolicyFiles(files, tell, { more, programs, tag, wanted, readings });
   const close = (): void => {
     readings.close();
     policies.close();
     oracle.close();
   };
-  return { oracle, policies, readings, close };
+  return { oracle, policies, readings, files: cardFiles, tell, close };
+}
+
+/** The desk is made before the gateway, which tells it what servers list. */
+function cardDesk({ files, readings, policies, tell }: Deciding, gatewayOf: () => Gateway): CardDesk {
+  return new CardDesk({
+    files,
+    readings,
+    tell,
+    wallMs: nodeClock.wallMs,
+    isolation: (server) => {
+      const running = gatewayOf()
+        .state.projections.all(server)
+        .map(([, { tier, notes }]) => ({ tier, missing: notes }));
+      // Of several processes the one that is held least says how the server runs.
+      const held = ({ tier }: { readonly tier: string }): number => isolationTiers.findIndex((one) => one === tier);
+      return running.toSorted((left, right) => held(right) - held(left))[0];
+    },
+    answeredFor: async (server, { covered, shown }) => {
+      await policies.refresh();
+      const { state } = gatewayOf();
+      const list = await state.accepted.of(server, "tools/list");
+      const entries = list.ok && list.value === undefined ? shown : covered;
+      if (list.ok && covered.length > 0) state.accepted.accept(server, "tools/list", entries);
+      gatewayOf().relist(server);
+    },
+  });
 }
 
 /** What may leave the log: nothing that is open in memory, and nothing of a log in doubt. */

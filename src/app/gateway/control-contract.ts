@@ -104,6 +104,9 @@ const owner = record({
 const tickets = { tickets: texts };
 const ended = record({ ended: texts, owed: texts });
 
+const cardAbout = { server: text, state: text, tools: number, ready: number, doubtful: number };
+const cardSummary = record(cardAbout, { until: text });
+
 const contract = {
   status: {
     request: none,
@@ -150,6 +153,21 @@ const contract = {
   },
   approvals: { request: none, reply: record({ approvals: list(record(approval, { ...card, ...always })) }) },
   approve: { request: record({ id: text, choice }, tickets), reply: record({ id: text, choice }) },
+  cards: { request: none, reply: record({ cards: list(cardSummary) }) },
+  card: {
+    request: record({ server: text }),
+    reply: record({
+      ...cardAbout,
+      digest: text,
+      lines: texts,
+      doubts: list(record({ tool: text, group: text, lines: texts })),
+    }),
+  },
+  /** `digest`: of the card that was answered. `reviewed`: tools in doubt that were looked at one by one. */
+  "card-answer": {
+    request: record({ server: text, digest: text, choice: text, reviewed: texts, days: number }, tickets),
+    reply: cardSummary,
+  },
   /** Tickets for the acts that need a proof, each a request as it will be made. `file`: what to hold open for it; `url`: the page to open. */
   factor: {
     request: record({ acts: list(json) }),

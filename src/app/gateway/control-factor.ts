@@ -7,11 +7,15 @@ import type { LogEntry } from "../../gateway/ports/store.ts";
 import { type OpenedTicket, enrolMsMax } from "../factors/factor-desk.ts";
 import type { ProvableAct } from "../factors/presence-desk.ts";
 import { shown } from "../state/sentences.ts";
+import { cardLines } from "../cards/card-text.ts";
 import type { Composition } from "./composition.ts";
 import { type AnyRequest, type Reply, type Request, actText, readRequest } from "./control-contract.ts";
 
 /** Acts in one request for tickets: as many as one list of approvals. */
 const actsMax = 200;
+
+/** Lines of a card that the page of a proof shows. */
+const provedLinesMax = 60;
 
 type WithTickets = { readonly tickets?: readonly string[] };
 
@@ -51,7 +55,20 @@ async function demandOf(composition: Composition, act: AnyRequest): Promise<Dema
       const factor = strongest([consentFactor(act.factor), inForce(composition)]);
       return demanded(act, factor, `Write the held change ${shown(act.id)} into its workspace.`);
     }
+    case "card-answer": {
+      // What gives a server less needs no proof; taking a refusal back gives it more.
+      if (act.choice === "refuse" || act.choice === "later") return undefined;
+      const line = `Answer the card of the server ${shown(act.server)} with ${shown(act.choice)}, for ${act.days} days.`;
+      const reviewed =
+        act.reviewed.length === 0 ? [] : [`Looked at one by one: ${shown(act.reviewed.join(", "), 400)}`];
+      const demand = demanded(act, inForce(composition), line);
+      const card = composition.cards.card(act.server);
+      const lines = [line, ...reviewed, ...(card === undefined ? [] : cardLines(card))].slice(0, provedLinesMax);
+      return demand === undefined ? undefined : { ...demand, act: { ...demand.act, bound: act.digest, lines } };
+    }
     case "status":
+    case "cards":
+    case "card":
     case "runs":
     case "stores":
     case "approvals":

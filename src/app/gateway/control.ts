@@ -21,6 +21,7 @@ import {
   removeFactor,
   ticketsFor,
 } from "./control-factor.ts";
+import { answerCard, cardReport, cardsReport } from "./control-cards.ts";
 import { hookEvent } from "./hook-events.ts";
 import { nodeClock } from "../state/node-services.ts";
 import { resetReport, storesReport } from "./store-report.ts";
@@ -57,6 +58,12 @@ export async function control(
       return ok({ approvals: (await approvals(composition)).map((row) => card(composition, row)) });
     case "approve":
       return approve(composition, request);
+    case "cards":
+      return ok(cardsReport(composition));
+    case "card":
+      return cardReport(composition, request);
+    case "card-answer":
+      return answerCard(composition, request);
     case "factor":
       return ticketsFor(composition, request);
     case "factor-prove":

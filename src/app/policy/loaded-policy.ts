@@ -1,5 +1,5 @@
 /** Puts a compiled policy together with the mechanisms it needs: the policy as the gateway uses it. */
-import type { ToolContract } from "../../core/contract.ts";
+import type { RunningProcess, ToolContract } from "../../core/contract.ts";
 import { exactly, joinRanges } from "../../core/label.ts";
 import { seal, type Engine, type SealedMechanism } from "../../core/mechanism.ts";
 import type { LoadedPolicy } from "../../gateway/ports/policy.ts";
@@ -10,8 +10,9 @@ import { makeTiers } from "../../mechanisms/tiers/tiers.ts";
 import type { CompiledPolicy } from "../../policy/compile/compile.ts";
 import { contractOfTool, isLabelled, isPinned } from "../../policy/contracts/contracts.ts";
 import { contractOfHostTool, contractOfMethod } from "../../policy/contracts/methods.ts";
-import { serverFacts } from "../../policy/ir/label-table.ts";
+import { type LabelTable, serverFacts, withProcess } from "../../policy/ir/label-table.ts";
 import { hazardReasons } from "../../policy/semantics/explanations.ts";
+import { enclosedProcess } from "../../policy/isolation/enclosed.ts";
 import { isolationOrder } from "../../policy/ir/isolation-order.ts";
 import { type PolicyModel, makeModel } from "../../policy/semantics/model.ts";
 import { owedCalls } from "../../policy/semantics/compensation.ts";
@@ -29,6 +30,7 @@ import { addedRange, contextOf, storeRange, unmediated, stateOf } from "../../po
 import type { Frame } from "../../policy/semantics/transition.ts";
 import { digest } from "../../wire/canonical.ts";
 import { findingsOf } from "./list-findings.ts";
+import { readValue } from "./argument-reader.ts";
 import { makeRegulation } from "./regulator.ts";
 import { sha256 } from "./policy-source.ts";
 
@@ -67,12 +69,14 @@ export function loadedPolicy(
   more: readonly SealedMechanism[] = [],
 ): LoadedPolicy {
   const { ir, table, settings } = compiled;
-  const frame: Frame = { ir, slots: slotsOf(ir) };
+  const frame: Frame = { ir, slots: slotsOf(ir), read: readValue };
   const plain = engineOf(frame, more);
   const regulation = makeRegulation(compiled, frame, plain.model);
   const mechanisms = [...plain.mechanisms, regulation.mechanism, ...isolationMechanisms(compiled)];
   const engine: PolicyEngine = { ...plain, mechanisms };
   const methods = new Map<string, ToolContract>();
+  const tableFor = (server: string, running: RunningProcess | undefined): LabelTable =>
+    withProcess(table, server, enclosedProcess(compiled.isolation, server, running));
   return {
     digest: compiled.digest,
     canonical: compiled.canonical,
@@ -80,13 +84,18 @@ export function loadedPolicy(
     engine,
     lattice: ir.lattice,
     settings,
-    contractOfTool: (server, listed, toolDigest) =>
-      contractOfTool(table, server, listed, toolDigest === undefined ? valueDigest : () => toolDigest),
-    contractOfMethod: (server, method) => {
-      const key = `${server} ${method}`;
+    contractOfTool: (server, listed, toolDigest, running) =>
+      contractOfTool(
+        tableFor(server, running),
+        server,
+        listed,
+        toolDigest === undefined ? valueDigest : () => toolDigest,
+      ),
+    contractOfMethod: (server, method, running) => {
+      const key = `${running?.tier ?? ""} ${running?.order ?? ""} ${server} ${method}`;
       const known = methods.get(key);
       if (known !== undefined) return known;
-      const made = contractOfMethod(table, server, method);
+      const made = contractOfMethod(tableFor(server, running), server, method);
       // A server may invent methods without end; what it makes up is not worth remembering.
       if (methods.size < 1_024) methods.set(key, made);
       return made;

@@ -3,6 +3,7 @@ import { hash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, isAbsolute, join, resolve } from "node:path";
+import { attempt } from "../../adapters/attempt.ts";
 import type { PolicyInput, PolicyLoader } from "../../policy/canonical/extends.ts";
 import type { Manifests } from "../../policy/canonical/canonical.ts";
 import type { PolicyDocument, PolicySource } from "../../policy/canonical/policy-document.ts";
@@ -43,6 +44,12 @@ const packName = /^[a-z0-9][a-z0-9-]{0,63}$/;
 /** True for the default policy and the shipped packs, which the reader of a message did not write. */
 export function isShipped(file: string): boolean {
   return file === defaultPolicyName || dirname(file) === join(packageFolder, "packs");
+}
+
+/** Names of the shipped packs. */
+export function packNames(): readonly string[] {
+  const files = attempt(() => readdirSync(join(packageFolder, "packs")), []);
+  return files.filter((name) => name.endsWith(".yaml")).map((name) => name.slice(0, -".yaml".length));
 }
 
 /** A shipped pack as the build has parsed it; undefined in a checkout, where the YAML is read. */

@@ -2,7 +2,7 @@ import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
 import { loadPolicyFor } from "../policy/named-policy.ts";
 import { readManifest } from "../policy/manifest.ts";
-import { Believed } from "./replay-run.ts";
+import { Believed } from "./believed.ts";
 
 it("believes of a recorded tool, under another policy, what a pack tied to its digest says", () => {
   const manifest = readManifest(fileURLToPath(new URL("../../../packs/manifests/filesystem.json", import.meta.url)));

@@ -12,7 +12,7 @@ import { isJoined } from "../../gateway/runs/restrictive-images.ts";
 import type { RecordedEntry } from "../../gateway/log/run-history.ts";
 import { shortPath } from "../state/sentences.ts";
 import { whyUnwritten } from "../state/text-file.ts";
-import { listedAs } from "./replay-run.ts";
+import { listedAs } from "./believed.ts";
 
 export type SavedTrace = {
   readonly trace: JsonObject;

@@ -72,6 +72,7 @@ describe("the cause of a decision", () => {
       { needs: ["s.backup"], unlisted: "backup" },
       "`s.backup` must come first, and its server does not list it",
     ],
+    ["SG-CARD-REFUSED", {}, "the user refused its server"],
     ["SG-CHANGED", {}, "what its server says of it changed, and is not accepted yet"],
     ["SG-LIST-TEXT", {}, "its description tries to give orders to the model, and is not accepted"],
     ["SG-MUST-NOT-FOLLOW", {}, "`mail.send` must not follow what this run has done"],

@@ -82,6 +82,8 @@ function clauseOf(reason: Reason, tool: string, least: boolean): string | undefi
     case "SG-LIMIT":
     case "SG-BUDGET":
       return `${tool} would go over a limit`;
+    case "SG-CARD-REFUSED":
+      return "the user refused its server";
     case "SG-CHANGED":
       return "what its server says of it changed, and is not accepted yet";
     case "SG-LIST-TEXT":

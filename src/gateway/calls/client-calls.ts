@@ -85,7 +85,11 @@ export class Calls {
   refuseKept(call: Call, { code, decision, approval }: KeptFromCalls): void {
     const { server, tool } = call.contract;
     const withheld = code !== "SG-QUARANTINED";
-    const way = `ask the user to look at decision ${decision}: what \`${shownName(server)}\` says now is not accepted`;
+    const refused = code === "SG-CARD-REFUSED" ? this.#needs.services.cards?.refusal(server) : undefined;
+    const way =
+      refused !== undefined
+        ? `tell the user: ${refused}`
+        : `ask the user to look at decision ${decision}: what \`${shownName(server)}\` says now is not accepted`;
     const denied = denial(code, { server, tool }, withheld && approval === undefined ? way : undefined);
     // A server in quarantine is on record once, with the decision about its manifest.
     if (withheld) recordRefusal(this.#needs, call, { decision: denied, answers: new Map() });

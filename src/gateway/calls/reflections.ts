@@ -138,6 +138,7 @@ function revoke(
   { server, decision, id }: { readonly server: string; readonly decision: Decision; readonly id: string },
 ): void {
   needs.admissions.revoke(server, id);
+  needs.services.cards?.flagged(server, `its behaviour changed (decision ${id})`);
   const ends = decision.obligations.some((obligation) => obligation.kind === "revoke" && obligation.end);
   if (ends)
     for (const projection of needs.projections.usedBy(live, server)) projection.kill("it went out of its scope");

@@ -249,9 +249,11 @@ export class ConsentDesk {
     return {
       approval,
       title: `Sluicegate asks: ${what} \`${escapeForDisplay(tool).slice(0, 128)}\` of \`${escapeForDisplay(server)}\`?`,
-      lines: [...cardLines(decision), ...(endorses === undefined ? [] : endorsementLines(call, endorses))].map(
-        escapeForDisplay,
-      ),
+      lines: [
+        ...cardLines(decision),
+        ...(endorses === undefined ? [] : endorsementLines(call, endorses)),
+        ...(this.#needs.services.cards?.hint(call.contract) ?? []),
+      ].map(escapeForDisplay),
       server,
       tool,
       arguments: shownArguments(call.arguments),

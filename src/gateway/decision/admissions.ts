@@ -1,4 +1,4 @@
-/** Manifests that were judged: admission is decided once for each (server, manifest, policy). */
+/** Manifests that were judged: admission is decided once for each (server, manifest, policy, enclosed process). */
 import { BoundedMap } from "../../core/bounded-map.ts";
 
 export type Admission =
@@ -14,6 +14,8 @@ export type AdmissionKey = {
   readonly server: string;
   readonly manifestDigest: string;
   readonly policyDigest: string;
+  /** The enclosed process that its contracts count on; empty where nothing bounds the process. */
+  readonly process: string;
 };
 
 /** Manifests remembered; the oldest is judged again. */
@@ -66,6 +68,6 @@ export class Admissions {
   }
 }
 
-function nameOf({ server, manifestDigest, policyDigest }: AdmissionKey): string {
-  return `${server} ${manifestDigest} ${policyDigest}`;
+function nameOf({ server, manifestDigest, policyDigest, process }: AdmissionKey): string {
+  return `${server} ${manifestDigest} ${policyDigest} ${process}`;
 }

@@ -223,6 +223,10 @@ export function revokeTrust(needs: EffectNeeds, call: Windowed, ruling: EffectVe
   for (const obligation of ruling.decision.obligations) {
     if (obligation.kind !== "revoke" || ruling.how === "pass") continue;
     needs.admissions.revoke(obligation.server, call.id);
+    needs.services.cards?.flagged(
+      obligation.server,
+      `it went out of its scope (${obligation.rule}, decision ${call.id})`,
+    );
     const text = `Server \`${obligation.server}\` went out of its scope (${obligation.rule}): its tools are hidden.`;
     needs.services.human.notify(notice(text, ` See decision ${call.id}.`));
     if (obligation.end) needs.link.projection?.kill("it went out of its scope");

@@ -98,6 +98,11 @@ export class AcceptedLists {
     return ok(this.#lists.get(key));
   }
 
+  /** The same of a list that was looked at before. */
+  known(server: string, what: string): AcceptedList | undefined {
+    return this.#lists.get(keyOf(server, what));
+  }
+
   /** From now on these entries are shown unasked. */
   accept(server: string, what: string, entries: readonly Json[]): void {
     const key = keyOf(server, what);

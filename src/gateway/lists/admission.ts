@@ -29,7 +29,7 @@ export type AdmitQuery = {
 };
 
 /**
- * Decides a manifest once for each (server, manifest, policy). Deny and confirm quarantine it: nothing of it is listed
+ * Decides a manifest once for each (server, manifest, policy, enclosed process). Deny and confirm quarantine it: nothing of it is listed
  * or callable. A deny stays until policy or manifest change; a confirm until the operator approves.
  */
 export function admitList(
@@ -37,7 +37,10 @@ export function admitList(
   live: LiveRun,
   { state, contracts, what }: AdmitQuery,
 ): Admission | Promise<Admission> {
-  const key = { server: needs.server, manifestDigest: state.digest, policyDigest: live.policy.digest };
+  // One process serves all entries; what was judged of their contracts is not about another one.
+  const { tier = "", order = "" } = contracts[0]?.process ?? {};
+  const process = `${tier} ${order}`.trim();
+  const key = { server: needs.server, manifestDigest: state.digest, policyDigest: live.policy.digest, process };
   const known = needs.admissions.find(key);
   const subject = { needs, live, key, what, contracts };
   if (known === undefined) return judged(subject, (lookUp) => needs.admissions.once(key, lookUp));
@@ -86,6 +89,9 @@ function judged(
 export async function hasNewProse(needs: WithheldNeeds, live: LiveRun, declared: JsonObject): Promise<boolean> {
   const info = member(declared, "serverInfo") ?? member(member(declared, "_meta"), metaKeys.serverInfo);
   const said = selfDescription(declared, info);
+  const { name, version } = identity(info ?? null);
+  if (typeof name === "string" && typeof version === "string")
+    needs.services.cards?.declared(needs.server, name, version);
   const withheld = await withheldOf(needs, live, { what: "instructions", entries: [said], contracts: [] });
   return withheld !== undefined && !isObserved(live, needs.server);
 }

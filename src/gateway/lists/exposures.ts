@@ -52,9 +52,11 @@ export class Exposures {
     return verdicts;
   }
 
-  #keyOf({ live, server, state }: ExposeQuery): string {
+  #keyOf({ live, server, state, contracts }: ExposeQuery): string {
     const digest = live.policy.stateDigest(live.state, this.#services.clock.monotonicMs());
-    return `${live.policy.digest} ${server} ${state.method} ${state.digest} ${digest}`;
+    // One process serves all tools of a list; what is believed of them holds for no other.
+    const { tier = "", order = "" } = contracts[0]?.process ?? {};
+    return `${live.policy.digest} ${server} ${tier} ${order} ${state.method} ${state.digest} ${digest}`;
   }
 
   async #judged({

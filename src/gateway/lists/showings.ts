@@ -4,7 +4,7 @@
  */
 import type { ToolContract } from "../../core/contract.ts";
 import type { ListedTool, Shortlist } from "../../core/explain/regulation-view.ts";
-import { type Json, stringMember } from "../../core/json.ts";
+import { type Json, isObject, stringMember } from "../../core/json.ts";
 import type { Verdict } from "../../core/verdict.ts";
 import type { Admission } from "../decision/admissions.ts";
 import { isObserved } from "../decision/call.ts";
@@ -19,7 +19,9 @@ import { type KeptBack, type Withheld, type WithheldNeeds, addressLists, withhel
 type Needs = AdmissionNeeds & WithheldNeeds & { readonly exposures: Exposures };
 
 /** Why a call of what a server lists is refused, and the approval that would let it pass. */
-export type KeptFromCalls = Omit<KeptBack, "code"> & { readonly code: "SG-QUARANTINED" | KeptBack["code"] };
+export type KeptFromCalls = Omit<KeptBack, "code"> & {
+  readonly code: "SG-QUARANTINED" | "SG-CARD-REFUSED" | KeptBack["code"];
+};
 
 /** The part of a list that a run is shown; without verdicts in observe mode, where all entries are shown. */
 export type Showing = {
@@ -40,6 +42,9 @@ type Looked = {
   readonly withheld: Withheld | undefined;
 };
 
+/** The operator refused the server: nothing of it is listed. Calls are refused where they come in. */
+const refusedByCard: Admission = { kind: "quarantined", decision: "card" };
+
 const noPlaces: ReadonlySet<number> = new Set();
 const everything: Showing = { verdicts: [], shortlist: undefined, bare: noPlaces, signature: plainSignature };
 
@@ -48,7 +53,9 @@ export class Showings {
   readonly #catalogue: Catalogue;
   /** The entries of the newest list, measured once. */
   #measured: { readonly entries: readonly Json[]; readonly tools: readonly ListedTool[] } | undefined;
-  #admitted: { state: ListState; policy: LoadedPolicy; epoch: number; admission: Admission } | undefined;
+  #admitted:
+    | { state: ListState; policy: LoadedPolicy; process: string; epoch: number; admission: Admission }
+    | undefined;
   /** What was withheld of each list when last looked at. Under the same policy and acceptances it can only become less. */
   readonly #looked = new Map<ListMethod, Looked>();
 
@@ -59,14 +66,27 @@ export class Showings {
 
   /** The admission of the list that a call relies on; a list that cannot be had admits nothing and forbids nothing. */
   admission(live: LiveRun, state: ListState): Admission | Promise<Admission> {
+    if (this.#needs.services.cards?.refusal(this.#needs.server) !== undefined) return refusedByCard;
     const last = this.#admitted;
     // Every call passes here: the last answer is kept beside its question, so that nothing is hashed or joined.
     const { epoch } = this.#needs.admissions;
-    if (last?.state === state && last.policy === live.policy && last.epoch === epoch) return last.admission;
+    const { process } = this.#catalogue;
+    const same = last?.state === state && last.policy === live.policy && last.process === process;
+    if (same && last.epoch === epoch) return last.admission;
     const contracts = this.#contracts(live, state);
+    if (state.method === "tools/list") this.#seen(live, state, contracts);
     const admission = admitList(this.#needs, live, { state, contracts, what: state.method });
-    if (!(admission instanceof Promise)) this.#admitted = { state, policy: live.policy, epoch, admission };
+    if (!(admission instanceof Promise)) this.#admitted = { state, policy: live.policy, process, epoch, admission };
     return admission;
+  }
+
+  /** The card of the server is made from what it lists, and from what was accepted of it before. */
+  #seen({ policy }: LiveRun, state: ListState, contracts: readonly ToolContract[]): void {
+    const { server, services, accepted } = this.#needs;
+    const entries = state.entries.filter((entry) => isObject(entry));
+    const before = (name: string): Json | undefined => accepted.known(server, state.method)?.last(name);
+    if (entries.length < state.entries.length) return;
+    services.cards?.seen({ server, digest: state.digest, entries, contracts, policy, before });
   }
 
   /** Why nothing of this name may be called now; undefined where it may. */

@@ -1,4 +1,4 @@
-import type { ToolContract } from "../../core/contract.ts";
+import type { RunningProcess, ToolContract } from "../../core/contract.ts";
 import type { JsonObject } from "../../core/json.ts";
 import type { Label, Lattice } from "../../core/label.ts";
 import type { Engine } from "../../core/mechanism.ts";
@@ -42,14 +42,15 @@ export interface PolicyDecides {
   readonly settings: PolicySettings;
   /**
    * The contract of a tool as its server lists it (the whole `Tool` object, hostile). `toolDigest`: where only part of
-   * that object is known any more, the digest that the whole one had.
+   * that object is known any more, the digest that the whole one had. `process`: how the process of the server runs, where
+   * that is known; the contract holds for no other.
    */
-  contractOfTool(server: string, listed: JsonObject, toolDigest?: string): ToolContract;
+  contractOfTool(server: string, listed: JsonObject, toolDigest?: string, process?: RunningProcess): ToolContract;
   /**
    * The contract of any other message that reaches or leaves a server: `resources/read`, `prompts/get`,
    * `completion/complete`, `elicitation/create` answers, notifications, unknown methods (worst case).
    */
-  contractOfMethod(server: string, method: string): ToolContract;
+  contractOfMethod(server: string, method: string, process?: RunningProcess): ToolContract;
   /** The contract of a tool of the client itself, reported by a hook: server id `host:CLIENT`. */
   contractOfHostTool(client: string, tool: string): ToolContract;
   /** How a local server is to be isolated; undefined where the policy says nothing of isolation. */

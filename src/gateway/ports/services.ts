@@ -6,6 +6,7 @@ import type { ConsentFactor } from "../../core/consent-factor.ts";
 import type { CallMoment } from "../../core/moment.ts";
 import type { Answer, Question } from "../../core/opinion.ts";
 import type { ClientProcess, Connector } from "./transport.ts";
+import type { Cards } from "./cards.ts";
 import type { Policies } from "./policy.ts";
 import type { EventLog } from "./store.ts";
 
@@ -111,6 +112,8 @@ export type Services = {
   readonly clients?: ClientProcesses;
   /** The gateway's own files; without it there are none to guard. */
   readonly selfProtection?: SelfProtection;
+  /** Admission cards; without it servers have none. */
+  readonly cards?: Cards;
   /** The log of this installation was lost: a run of which nothing is known may be an old one, and holds everything. */
   readonly historyLost?: () => boolean;
 };

@@ -208,6 +208,14 @@ export class Gateway implements SessionHost {
     this.#sessions.tell(row.server, { kind: "notification", method, params: undefined });
   }
 
+  /** What is admitted of a server changed: its clients are notified to ask for its lists again. */
+  relist(server: string): void {
+    for (const list of ["tools", "prompts", "resources"]) {
+      const method = `notifications/${list}/list_changed`;
+      this.#sessions.tell(server, { kind: "notification", method, params: undefined });
+    }
+  }
+
   /** The run that a connection's messages belong to before any of them says more. */
   runKeyFor(facts: ConnectionFacts): string {
     const { mac } = this.#setup.services.secrets;
@@ -298,6 +306,7 @@ export class Gateway implements SessionHost {
     const policy = session.current()?.policy ?? this.#policyOf(facts, session.client.name);
     const { principal } = facts;
     const target = setup.target(facts);
+    this.#setup.services.cards?.reached(server, target);
     const { capabilities } = session.client;
     const told = policy.settings.sampling === "allow" ? capabilities : withoutSampling(capabilities);
     const order = policy.isolation(server);

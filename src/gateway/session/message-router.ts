@@ -261,6 +261,8 @@ export class MessageRouter implements LinkUser {
       : catalogue.contractOfMethod(policy, request.method);
     const list = tool ? catalogue.known("tools/list") : undefined;
     const call = this.#calls.make(exchange, { live, contract, manifestDigest: list?.digest });
+    if (this.#needs.services.cards?.refusal(this.#needs.server) !== undefined)
+      return this.#calls.refuseKept(call, { code: "SG-CARD-REFUSED", decision: call.id });
     const from = request.method === "prompts/get" ? catalogue.known("prompts/list") : list;
     const keeping = from === undefined ? undefined : this.#showings.keptBack(live, from, toolName(request.params));
     const kept = keeping instanceof Promise ? await keeping : keeping;

@@ -2,7 +2,7 @@
  * The lists of a server: drained completely, because admission and contracts need all of it, whatever page the client
  * is at. A list that comes again unchanged keeps its digest and everything that was derived from it.
  */
-import type { ToolContract } from "../../core/contract.ts";
+import type { RunningProcess, ToolContract } from "../../core/contract.ts";
 import { type Json, type JsonObject, isArray, isObject, member, stringMember } from "../../core/json.ts";
 import { digest } from "../../wire/canonical.ts";
 import { contractsMax, listedContractsMax, listEntriesMax, listPagesMax } from "../ports/limits.ts";
@@ -49,18 +49,25 @@ type Contracts = { readonly listed: Map<string, ToolContract>; readonly others: 
 export class Catalogue {
   readonly #server: string;
   readonly #hash: (text: string) => string;
+  readonly #running: () => RunningProcess | undefined;
   readonly #lists = new Map<ListMethod, ListState>();
   /** How often the server said that a list changed, and how often it had when the list that is known was asked for. */
   readonly #changes = new Map<ListMethod, number>();
   readonly #seen = new Map<ListMethod, number>();
   #tools = new Map<string, JsonObject>();
-  /** By policy digest; dropped when the list changes. */
+  /** By policy digest and running process; dropped when the list changes. */
   #contracts = new Map<string, Contracts>();
   #listedContracts = 0;
 
-  constructor(server: string, hash: (text: string) => string) {
+  /** `running`: how the process of the server runs at this moment; contracts are believed of no other. */
+  constructor(
+    server: string,
+    hash: (text: string) => string,
+    running: () => RunningProcess | undefined = () => undefined,
+  ) {
     this.#server = server;
     this.#hash = hash;
+    this.#running = running;
   }
 
   /** The list if it is known and the server has not said that it changed. */
@@ -106,12 +113,14 @@ export class Catalogue {
 
   /** The contract of a tool under a policy; a tool that is not listed is believed nothing of. */
   contractOfTool(policy: LoadedPolicy, name: string): ToolContract {
+    const running = this.#running();
     const { listed, others } = this.#remembered(policy);
     const entry = this.#tools.get(name);
-    if (entry === undefined) return kept(others, `tool ${name}`, () => policy.contractOfTool(this.#server, { name }));
+    const make = (tool: JsonObject): ToolContract => policy.contractOfTool(this.#server, tool, undefined, running);
+    if (entry === undefined) return kept(others, `tool ${name}`, () => make({ name }));
     const known = listed.get(name);
     if (known !== undefined) return known;
-    const made = policy.contractOfTool(this.#server, entry);
+    const made = make(entry);
     if (this.#listedContracts < listedContractsMax) {
       this.#listedContracts += 1;
       listed.set(name, made);
@@ -130,17 +139,25 @@ export class Catalogue {
   }
 
   contractOfMethod(policy: LoadedPolicy, method: string): ToolContract {
+    const running = this.#running();
     const { others } = this.#remembered(policy);
-    return kept(others, `method ${method}`, () => policy.contractOfMethod(this.#server, method));
+    return kept(others, `method ${method}`, () => policy.contractOfMethod(this.#server, method, running));
+  }
+
+  /** Tier and order of the running process as one text: what was judged of its contracts holds while it is the same. */
+  get process(): string {
+    const running = this.#running();
+    return running === undefined ? "" : `${running.tier} ${running.order}`;
   }
 
   #remembered(policy: LoadedPolicy): Contracts {
-    const known = this.#contracts.get(policy.digest);
+    const key = `${policy.digest} ${this.process}`;
+    const known = this.#contracts.get(key);
     if (known !== undefined) return known;
     // Only the newest policy matters for long; older ones end with the runs that still use them.
     if (this.#contracts.size >= 8) this.#forget();
     const made = { listed: new Map(), others: new Map() };
-    this.#contracts.set(policy.digest, made);
+    this.#contracts.set(key, made);
     return made;
   }
 

@@ -3,6 +3,7 @@
  * modern clients share one, and then ids, progress tokens and subscription ids are ours (gateway.md 7). Requests of the
  * gateway itself carry ids that no client may use.
  */
+import type { RunningProcess } from "../../core/contract.ts";
 import { type JsonObject, isObject, member } from "../../core/json.ts";
 import { methodNotFound } from "../../wire/errors.ts";
 import { metaKeys } from "../../wire/meta.ts";
@@ -98,7 +99,7 @@ export class Link {
 
   constructor({ server, target, connector, clock, secrets, shared, order, projections, watch }: LinkSetup) {
     this.server = server;
-    this.catalogue = new Catalogue(server, secrets.hash);
+    this.catalogue = new Catalogue(server, secrets.hash, () => this.#running(order));
     this.#shared = shared;
     this.#watch = watch;
     this.#clock = clock;
@@ -132,6 +133,12 @@ export class Link {
   /** The projection that the server runs in. */
   get projection(): Projection | undefined {
     return this.#connection.projection;
+  }
+
+  /** How the server runs now: while it starts nothing bounds it yet. */
+  #running(order: IsolationOrder | undefined): RunningProcess | undefined {
+    const { projection } = this;
+    return projection === undefined || order === undefined ? undefined : { tier: projection.tier, order: order.digest };
   }
 
   /** Why the connection is gone, while it is. */

@@ -39,6 +39,7 @@ export function calledOf(order: IsolationOrder, call: Call, lattice: Lattice): C
     tool: contract.tool,
     effects: effectsOf(call.option),
     source: contract.source,
+    enclosed: contract.process !== undefined,
     paths: pathsIn(call),
     allow: destinationsOf(order, call, lattice),
   };

@@ -5,7 +5,7 @@
  * in the windows of several calls may be another's; then the approver is asked instead.
  */
 import { type Effect, mayCover } from "../../core/effect.ts";
-import { changesFiles, type EffectEvent } from "../../core/isolation/effect-trace.ts";
+import { changesFiles, type EffectEvent, type WorkspaceChange } from "../../core/isolation/effect-trace.ts";
 import { matchesPath } from "../../core/isolation/scope-patterns.ts";
 import type { Verdict } from "../../core/verdict.ts";
 import { destinationOf, isLoopback } from "./destinations.ts";
@@ -92,7 +92,7 @@ export function effectFindings(events: readonly EffectEvent[], grounds: Grounds)
 
 /** The writes themselves: no tracer has to be believed for them. */
 function changed({ trace, order }: Grounds, called: Called): readonly Finding[] {
-  if (mayWriteAnything(called.effects)) return [];
+  if (mayWriteAnything(called.effects)) return deleted(trace.changes, called, order.server);
   // Changes are not attributed: while calls overlap, they may be those of another one.
   const overlaps = trace.events.some(({ phase }) => phase === "ambiguous");
   return trace.changes.map(({ path }) => ({
@@ -102,6 +102,27 @@ function changed({ trace, order }: Grounds, called: Called): readonly Finding[] 
     what: `changed ${shown(path)}, although it is labelled as one that only reads`,
     way: `if the tool is meant to, label it with \`write.local\` (server ${order.server})`,
   }));
+}
+
+/**
+ * Where nobody says that a tool deletes, the belief that it does not rests on this: what an enclosed process takes away
+ * from the workspace comes to be there only with consent.
+ */
+function deleted(
+  changes: readonly WorkspaceChange[],
+  { enclosed, effects }: Called,
+  server: string,
+): readonly Finding[] {
+  if (!enclosed || mayCover("write.local.delete", effects)) return [];
+  return changes
+    .filter(({ kind }) => kind === "deleted")
+    .map(({ path }) => ({
+      rule: "effect.delete",
+      code: "SG-EFFECT",
+      verdict: "confirm",
+      what: `deleted ${shown(path)}, although nothing says that it deletes`,
+      way: `if the tool is meant to, label it with \`write.local.delete\` (server ${server})`,
+    }));
 }
 
 function verdictOn({ source }: Called, ambiguous: boolean): Verdict {

@@ -13,6 +13,8 @@ export type Called = {
   /** All that the tool could do, by its labels and this call's arguments. */
   readonly effects: readonly Effect[];
   readonly source: LabelSource;
+  /** The belief rests on what the projection enforces. */
+  readonly enclosed: boolean;
   /** Paths that the arguments name; undefined where no argument of the tool is a path. */
   readonly paths: readonly string[] | undefined;
   /** Destinations of this call: those of its scope. */

@@ -87,7 +87,7 @@ export function effectsQuestion(
     version: 1,
     server: call.option.contract.server,
     tool: called.tool,
-    effects: called.source === "unknown" ? [] : called.effects,
+    effects: called.source === "unknown" || called.source === "enforced" ? [] : called.effects,
     arguments: argumentsOf(call),
     events: shownLines,
     rules: [...new Set(findings.map(({ rule }) => rule))],

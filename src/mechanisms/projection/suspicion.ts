@@ -3,6 +3,7 @@
  * certain, so consent is asked; a judge, where one is configured, may be stricter and never laxer. Only numbers that grow
  * with the trace are compared, so more events never make a call look better.
  */
+import type { LabelSource } from "../../core/contract.ts";
 import { changesFiles, type EffectEvent } from "../../core/isolation/effect-trace.ts";
 import { isWithin, normalPath } from "../../core/isolation/scope-patterns.ts";
 import { destinationOf, looksForLoopback } from "./destinations.ts";
@@ -205,8 +206,9 @@ export function unexplained(
 ): readonly EffectEvent[] {
   const { called } = grounds;
   if (called === undefined) return [];
-  // An unlabelled tool may do everything, which explains nothing.
-  const declared = called.source !== "unknown" && called.source !== "inference" ? called.effects : [];
+  // An unlabelled tool may do everything that its process can, which explains nothing.
+  const guessed: readonly LabelSource[] = ["unknown", "enforced", "inference"];
+  const declared = guessed.includes(called.source) ? [] : called.effects;
   const isElsewhere = ({ path, target }: EffectEvent): boolean =>
     called.paths !== undefined && ![path, target].some((one) => isNamed(one, grounds));
   return events.filter((event) => {

@@ -112,7 +112,8 @@ function doubtOf({ about, value, probability, because }: ReadingFact): ReadingDo
   return { about, probability, why: says };
 }
 
-function labelOf(facts: readonly ReadingFact[]): ToolLabelsText {
+/** An entry of `labels:` of some facts; each is taken at its word, whatever its probability. */
+export function labelOf(facts: readonly ReadingFact[]): ToolLabelsText {
   const valueOf = (about: string): Json | undefined => facts.find((fact) => fact.about === about)?.value;
   const effects = wordsIn(valueOf("effects"));
   const flags = wordsIn(valueOf("flags")).filter(

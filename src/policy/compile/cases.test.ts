@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { mayCover, mustCover } from "../../core/effect.ts";
-import type { Json } from "../../core/json.ts";
+import type { Json, JsonObject } from "../../core/json.ts";
 import { atMost } from "../../core/label.ts";
 import { type ToolText, heldFor } from "../../../test/kit/policy/held-labels.ts";
 import type { CaseText, EffectsText } from "../document/shapes-labels.ts";
@@ -46,6 +46,25 @@ describe("what a raising case does for sure", () => {
     const cases = caseOf({ must: ["write.local.delete"], may }, { present: false });
     expect(mustOf({ must: [], may }, cases, undefined)).toEqual(["write.local.delete"]);
     expect(mustOf({ must: [], may }, cases, "x")).toEqual([]);
+  });
+});
+
+describe("a case of several arguments", () => {
+  const when = { arg: { a: "go", b: { present: false } } };
+  const mayOf = (base: EffectsText, effects: EffectsText, given: JsonObject): readonly string[] | undefined =>
+    heldFor({ effects: base, cases: [{ when, effects }] })?.(given["a"], given).effects?.may;
+
+  it.each<[string, JsonObject, boolean, boolean]>([
+    ["all fit", { a: "go" }, true, true],
+    ["one does not", { a: "go", b: 1 }, false, false],
+    ["another does not", { a: "stop" }, false, false],
+    ["one is missing", {}, false, true],
+    ["one fits in part", { a: ["go", "stop"] }, false, true],
+  ])("%s: it lowers where all surely fit, and raises where all may", (_name, given, lowers, raises) => {
+    expect(mayOf(["write.local", "read.local"], "read.local", given)?.length).toBe(lowers ? 1 : 2);
+    const more = { must: [], may: ["write.external"] };
+    const raised = mayOf({ must: [], may: [] }, more, given);
+    expect(raised).toEqual(raises ? ["write.external"] : []);
   });
 });
 
@@ -190,7 +209,7 @@ it("a case is two only where it is surer of something than what holds without it
 });
 
 it.each([
-  ["{when:\n      {arg: {p: x, q: y}}}", "CASE", 6, "a case tests exactly one argument", "split it into several cases"],
+  ["{when:\n      {arg: {}}}", "CASE", 6, "the case tests no argument", "name an argument and its test"],
   [
     "{when: {arg: {p: x}}, effects: [], output: private}",
     "CASE",

@@ -136,10 +136,9 @@ function compileCase(form: CaseForm, path: DocumentPath, base: Base, scope: Scop
   const output = form.output === undefined ? undefined : compileOutput(form.output, [...path, "output"], scope);
   const { effects } = form;
   const polarity = polarityOf({ output, effects }, base);
-  const [first, ...others] = Object.entries(form.when.arg);
-  if (first === undefined || others.length > 0) {
-    const message = "a case tests exactly one argument";
-    scope.report(problem("CASE", [...path, "when"], message, "split it into several cases"));
+  const tests = Object.entries(form.when.arg);
+  if (tests.length === 0) {
+    scope.report(problem("CASE", [...path, "when"], "the case tests no argument", "name an argument and its test"));
     return undefined;
   }
   if (polarity === undefined) {
@@ -147,11 +146,11 @@ function compileCase(form: CaseForm, path: DocumentPath, base: Base, scope: Scop
     scope.report(problem("CASE", path, message, "make its output and effects both stricter, or both milder"));
     return undefined;
   }
-  const [argument, test] = first;
-  const at = [...path, "when", "arg", argument];
-  const read = (reading: Polarity): readonly number[] => [
-    predicateOf(argument, test, { polarity: reading, path: at }, scope),
-  ];
+  // All of them hold together: one that raises does where each argument may fit, one that lowers where each surely fits.
+  const read = (reading: Polarity): readonly number[] =>
+    tests.map(([argument, test]) =>
+      predicateOf(argument, test, { polarity: reading, path: [...path, "when", "arg", argument] }, scope),
+    );
   const raises = polarity === "restrict";
   const mayFit = read(polarity);
   const perhaps = raises ? possibly(effects, base) : effects;

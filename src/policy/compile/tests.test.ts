@@ -66,7 +66,10 @@ describe("a test", () => {
     [{ all: [{ glob: ["a*"] }, { not: { glob: ["*z"] } }] }, ["az", "ab"], true, false],
     [{ any: [{ all: [{ glob: ["a*"] }, { glob: ["*z"] }] }, { equals: ["c"] }] }, ["ab", "cz"], false, false],
     [{ not: { all: [{ glob: ["a*"] }, { glob: ["*z"] }] } }, ["az", "b"], true, false],
-    // A schema and presence are about the argument as a whole, beside whatever value fits the rest.
+    // A schema and presence are about the argument as a whole, beside whatever value fits the rest. So is a reading: nothing
+    // is known of a value without a reader, which permits nothing, and restricts where the rest does.
+    [{ all: [{ equals: ["a"] }, { reads: "shell" }] }, ["a", "b"], true, false],
+    [{ any: [{ not: { reads: "shell" } }] }, "a", true, false],
     [{ all: [{ equals: ["a"] }, { schema: list }] }, ["a", "b"], true, false],
     [{ all: [{ equals: ["a"] }, { schema: list }] }, "a", false, false],
     [{ all: [{ equals: ["a"] }, { not: { schema: list } }] }, ["a"], false, false],
@@ -89,6 +92,7 @@ describe("a test", () => {
     [{ regex: "^x" }, { kind: "regex", pattern: "^x" }],
     [{ range: { min: "1" } }, { kind: "range", min: "1" }],
     [{ schema: { type: "string" } }, { kind: "schema", schema: { type: "string" } }],
+    [{ reads: "shell" }, { kind: "reads", language: "shell" }],
   ])("%j is about every value where it permits, and about any where it restricts", (said, leaf) => {
     expect(compiled(said, "permit")).toMatchObject({ test: leaf, problems: [] });
     expect(compiled(said, "restrict")).toMatchObject({ test: { kind: "some", test: leaf }, problems: [] });

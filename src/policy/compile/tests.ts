@@ -84,11 +84,12 @@ function combined(
   return { kind, tests: (form.all ?? form.any ?? []).map((each, index) => part(each, [...path, kind, index])) };
 }
 
-/** A schema and presence are about the whole value; everything else is about its leaves. */
+/** A schema, a reading and presence are about the whole value; everything else is about its leaves. */
 function aboutLeaves(form: TestForm): boolean {
   if (form.not !== undefined) return aboutLeaves(form.not);
   const parts = form.all ?? form.any;
-  return parts === undefined ? form.schema === undefined && form.present === undefined : parts.every(aboutLeaves);
+  if (parts !== undefined) return parts.every(aboutLeaves);
+  return form.schema === undefined && form.reads === undefined && form.present === undefined;
 }
 
 function leafTest(form: TestForm, path: DocumentPath, report: Reporter): ArgumentTest {
@@ -100,6 +101,7 @@ function leafTest(form: TestForm, path: DocumentPath, report: Reporter): Argumen
   if (form.regex !== undefined) return { kind: "regex", pattern: regex(form.regex, [...path, "regex"], report) };
   if (form.range !== undefined) return range(form.range, [...path, "range"], report);
   if (form.schema !== undefined) return { kind: "schema", schema: schema(form.schema, [...path, "schema"], report) };
+  if (form.reads !== undefined) return { kind: "reads", language: form.reads };
   if (form.label !== undefined) {
     const remedy = "write `label` directly under the argument, without `not`, `all` or `any`";
     report(problem("LABEL", path, "`label` cannot be combined with other tests", remedy));

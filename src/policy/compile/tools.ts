@@ -49,6 +49,7 @@ export function compileTools(policy: CanonicalPolicy, scope: Scope): LabelTable 
     servers: compileServers(policy, scope),
     stores: new Map(Object.entries(policy.stores).map(([name, store]) => [name, store.audience])),
     ...(policy.admission?.labels === "none" ? { unshipped: true as const } : {}),
+    processes: new Map(),
   };
 }
 

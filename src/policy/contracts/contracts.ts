@@ -9,6 +9,7 @@ import { compileStatement } from "../compile/tools.ts";
 import { predicateRegistry } from "../compile/tests.ts";
 import { argumentOf } from "./arguments.ts";
 import { shippedLabels } from "./carriers.ts";
+import { memoryOf, processOutput, speaksOf } from "./enclosed.ts";
 import {
   type Evidence,
   type Sourced,
@@ -82,6 +83,8 @@ export function evidenceOf(table: LabelTable, subject: ToolSubject): Evidence {
   if (packed !== undefined) believed.push({ source: "pack", statement: packed });
   const read = readingOf(table, subject);
   if (read !== undefined) believed.push({ source: "card", statement: read });
+  const running = table.processes.get(server);
+  const remembers = running?.apart === true && memoryOf(table, server) !== undefined;
   return {
     lattice: table.labels.lattice,
     facts,
@@ -90,6 +93,8 @@ export function evidenceOf(table: LabelTable, subject: ToolSubject): Evidence {
     believed,
     shipped: shippedStatement(table, listed),
     inferred: inferTool(listed),
+    process: running?.process,
+    processOutput: remembers ? processOutput(table) : undefined,
   };
 }
 
@@ -187,6 +192,7 @@ export function assemble(table: LabelTable, evidence: Evidence, identity: Identi
   const rest = argumentOf(table, evidence, undefined, seen);
   const claimed = claimedOf(evidence);
   const types = typesOf(evidence);
+  const memory = memoryOf(table, identity.server);
   return {
     ...identity,
     source: effects.source === "unknown" ? output.source : effects.source,
@@ -197,12 +203,32 @@ export function assemble(table: LabelTable, evidence: Evidence, identity: Identi
     rest,
     output: output.value,
     cases,
-    reads: firstOf(evidence.believed, "reads")?.value ?? [],
-    writes: stores,
+    reads: withStore(
+      firstOf(evidence.believed, "reads")?.value ?? [],
+      vouchesForResults(table, evidence, identity) ? undefined : memory,
+    ),
+    writes: withStore(stores, memory),
     opens: firstOf(evidence.believed, "opens")?.value ?? [],
     ...(types.length === 0 ? {} : { types }),
     consequential: isConsequential(widest, [...args.values(), rest]),
+    ...(evidence.process === undefined ? {} : { process: evidence.process }),
   };
+}
+
+/**
+ * Somebody with authority says what the results of this very tool are. The word of a pack about another version of the
+ * tool does not narrow what the process of the server may have kept.
+ */
+function vouchesForResults(table: LabelTable, { facts, believed }: Evidence, identity: Identity): boolean {
+  const stated = firstOf(believed, "output");
+  if (stated === undefined) return false;
+  const { server, tool, toolDigest } = identity;
+  const pack = packOf(table, facts, { server, tool, toolDigest, listed: {} });
+  return stated.source !== "pack" || speaksOf(pack, tool, toolDigest);
+}
+
+function withStore(stores: readonly string[], store: string | undefined): readonly string[] {
+  return store === undefined || stores.includes(store) ? stores : [...stores, store].toSorted();
 }
 
 /** Anything but a pure read whose arguments no other reader sees. */

@@ -6,6 +6,7 @@ import type { ArgumentContract, Role, ToolContract } from "../../core/contract.t
 import { type EffectRange, everyEffect } from "../../core/effect.ts";
 import { type LabelRange, join, trustOf, unknownRange } from "../../core/label.ts";
 import { assemble, evidenceOf } from "./contracts.ts";
+import { memoryOf } from "./enclosed.ts";
 import { hostTools } from "./host-tools.ts";
 import { type LabelTable, type ServerFacts, serverFacts } from "../ir/label-table.ts";
 
@@ -46,7 +47,10 @@ export const knownMethods: readonly string[] = Object.keys(methods);
 
 export function contractOfMethod(table: LabelTable, server: string, method: string): ToolContract {
   const facts = serverFacts(table, server);
-  const reach = facts.reach ?? packReach(table, facts);
+  const process = table.processes.get(server)?.process;
+  const reach = facts.reach ?? packReach(table, facts) ?? (process === undefined ? undefined : "local");
+  const memory = memoryOf(table, server);
+  const stores = memory === undefined ? [] : [memory];
   const row = Object.hasOwn(methods, method) ? methods[method] : undefined;
   const base = {
     server,
@@ -54,10 +58,11 @@ export function contractOfMethod(table: LabelTable, server: string, method: stri
     toolDigest: undefined,
     source: row === undefined ? ("unknown" as const) : ("operator" as const),
     cases: [],
-    reads: [],
-    writes: [],
+    reads: stores,
+    writes: stores,
     opens: [],
     output: { label: resultRange(table, facts), fields: [] },
+    ...(process === undefined ? {} : { process }),
   };
   const seen = reach === "local" ? undefined : [facts.operator ?? "anyone"];
   const argument = (role: Role): ArgumentContract => methodArgument(table, role, seen);

@@ -3,7 +3,7 @@
  * readings are believed. Inference may narrow what is unknown where the operator trusts the server. Labels that a server ships only
  * restrict, also under `trust: trusted`: what is unknown, what is inferred, and what a pack or a reading says, never what the operator says.
  */
-import type { ContractCase, FieldType, LabelSource, OutputContract } from "../../core/contract.ts";
+import type { ContractCase, EnclosedProcess, FieldType, LabelSource, OutputContract } from "../../core/contract.ts";
 import { type Effect, type EffectFlags, type EffectRange, everyEffect, unionOfEffects } from "../../core/effect.ts";
 import {
   type LabelRange,
@@ -14,6 +14,7 @@ import {
   trustOf,
   unknownRange,
 } from "../../core/label.ts";
+import { enclosedFlags, enclosedRange, saysSomething } from "./enclosed.ts";
 import type { Inferred } from "./infer.ts";
 import type { ServerFacts, ToolStatement } from "../ir/label-table.ts";
 
@@ -30,6 +31,10 @@ export type Evidence = {
   readonly believed: readonly Sourced[];
   readonly shipped: ToolStatement | undefined;
   readonly inferred: Inferred;
+  /** The process of the server has no way out. */
+  readonly process: EnclosedProcess | undefined;
+  /** What its process can return at most beside what a store of the policy holds; undefined where that is not known. */
+  readonly processOutput: LabelRange | undefined;
 };
 
 export type Settled<T> = { readonly value: T; readonly source: LabelSource };
@@ -63,11 +68,14 @@ export function effectsOf(evidence: Evidence): Settled<EffectRange> {
       : stated;
   }
   const said = shipped?.effects;
-  if (facts.trust === "trusted") {
-    const guess = { must: [], may: reachable(inferred.may, evidence.reach) };
+  const enclosed = evidence.process !== undefined;
+  // Words that suggest nothing leave everything open, and what is enforced says more.
+  if (facts.trust === "trusted" && (!enclosed || saysSomething(inferred.may))) {
+    const guess = { must: [], may: reachable(inferred.may, enclosed ? "local" : evidence.reach) };
     if (said !== undefined) return { value: unionOfEffects(guess, said), source: "server" };
     return { value: guess, source: inferred.because.length > 0 ? "inference" : "unknown" };
   }
+  if (enclosed) return { value: enclosedRange(evidence), source: "enforced" };
   // An effect that the server admits as certain is certain; the absence of others is only its claim.
   const all = reachable(everyEffect, evidence.reach);
   const must = said?.must ?? [];
@@ -96,6 +104,7 @@ export function flagsOf(evidence: Evidence): EffectFlags {
     openWorld: openWorld || own.openWorld,
   });
   if (stated !== undefined || effects !== undefined) return joined(stated?.value ?? none);
+  if (evidence.process !== undefined) return enclosedFlags(evidence);
   if (facts.trust === "trusted") return joined(inferred);
   return { irreversible: true, openWorld: evidence.reach !== "local" };
 }
@@ -104,7 +113,7 @@ export function outputOf(evidence: Evidence): Settled<OutputContract> {
   const { lattice, facts, shipped } = evidence;
   const stated = firstOf(evidence.believed, "output");
   const said = shipped?.output;
-  const unknown: OutputContract = { label: unknownRange(lattice), fields: [] };
+  const unknown: OutputContract = { label: evidence.processOutput ?? unknownRange(lattice), fields: [] };
   const vouch = (output: OutputContract): OutputContract => distrusted(output, lattice, facts);
   if (stated !== undefined) {
     const joined = stated.source !== "operator" && said !== undefined ? restricted(stated.value, said) : stated.value;

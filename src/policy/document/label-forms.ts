@@ -160,6 +160,7 @@ export function testForm(text: TestText): TestForm {
             max: mapped(text.range.max, decimalForm),
           }),
     schema: text.schema,
+    reads: text.reads,
     not: mapped(text.not, testForm),
     all: text.all?.map(testForm),
     any: text.any?.map(testForm),

@@ -4,6 +4,7 @@
  */
 import type { Role } from "../../core/contract.ts";
 import type { IsolationTier, Scope } from "../../core/isolation/scope.ts";
+import type { ReadingLanguage } from "../../core/reading.ts";
 import type { EffectsJudgeText, ScopeText, ServerIsolationText } from "./shapes-isolation.ts";
 import type {
   ArgumentObject,
@@ -54,6 +55,7 @@ export type TestForm = {
   readonly regex?: string;
   readonly range?: { readonly min?: string; readonly max?: string };
   readonly schema?: unknown;
+  readonly reads?: ReadingLanguage;
   readonly not?: TestForm;
   readonly all?: readonly TestForm[];
   readonly any?: readonly TestForm[];

@@ -1,6 +1,7 @@
 /** Labels, patterns and tests as written: the parts of which sections are made. Short forms are unions here. */
 import { roles } from "../../core/contract.ts";
 import { effectActions, effectBases, effectReaches } from "../../core/effect.ts";
+import { readingLanguages } from "../../core/reading.ts";
 import {
   type Infer,
   type Members,
@@ -148,6 +149,7 @@ const testFields = {
     "a number between these, exactly",
   ),
   schema: optional(anything, "a JSON Schema that the argument satisfies"),
+  reads: optional(oneOf("language", readingLanguages), "text of this language that is read whole and only reads"),
   not: optional(test, "the test fails"),
   all: optional(list(test, 1), "every test passes"),
   any: optional(list(test, 1), "some test passes"),
@@ -211,14 +213,14 @@ export const key: Shape<KeyText> = either("one argument (a rule has one key)", t
 const caseLabels = object("a case", {
   when: required(
     object("a case condition", {
-      arg: required(mapOf("argument", test), "one argument and its test"),
+      arg: required(mapOf("argument", test), "arguments and their tests, which all hold"),
     }),
     "when the case holds",
   ),
   output: optional(output, "label of the result"),
   effects: optional(effects, "effects of the call"),
 });
-/** Labels for calls whose argument passes a test, for instance files whose path looks like a secret. */
+/** Labels for calls whose arguments pass tests, for instance files whose path looks like a secret. */
 export type CaseText = Infer<typeof caseLabels>;
 
 const opens = object("an opened store", {

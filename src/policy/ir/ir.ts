@@ -6,6 +6,7 @@ import type { Role, ToolContract } from "../../core/contract.ts";
 import type { Effect } from "../../core/effect.ts";
 import type { JsonObject } from "../../core/json.ts";
 import type { Label, Lattice } from "../../core/label.ts";
+import type { ReadingLanguage } from "../../core/reading.ts";
 import type { Tier } from "../document/shapes-rules.ts";
 /** `*` matches within a name; a selector without a server matches the tool on every server. */
 export type ToolSelector = { readonly server: string; readonly tool: string };
@@ -21,6 +22,8 @@ export type ArgumentTest =
   | { readonly kind: "regex"; readonly pattern: string }
   | { readonly kind: "range"; readonly min?: string; readonly max?: string }
   | { readonly kind: "schema"; readonly schema: JsonObject }
+  /** The whole value is text of this language that only reads (`core/reading.ts`). */
+  | { readonly kind: "reads"; readonly language: ReadingLanguage }
   /** Some leaf of a list passes: how restricting rules read a test, so that one bad entry is not hidden by good ones. */
   | { readonly kind: "some"; readonly test: ArgumentTest }
   | { readonly kind: "not"; readonly test: ArgumentTest }

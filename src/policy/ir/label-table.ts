@@ -1,5 +1,5 @@
 /** Statements of a policy about tools, compiled once: the operator's labels, the packs, and the facts about servers. */
-import type { ContractCase, FieldType, OutputContract, Role } from "../../core/contract.ts";
+import type { ContractCase, EnclosedProcess, FieldType, OutputContract, Role } from "../../core/contract.ts";
 import type { EffectFlags, EffectRange } from "../../core/effect.ts";
 import type { Label, LabelRange, Lattice } from "../../core/label.ts";
 import type { DocumentPath, Reporter } from "../document/diagnostic.ts";
@@ -79,6 +79,15 @@ export type LabelTable = {
   readonly stores: ReadonlyMap<string, readonly string[]>;
   /** Labels that servers ship with their tools are not read (`admission: {labels: none}`). */
   readonly unshipped?: true;
+  /** By server, where the projection of its running process leaves that no way out. */
+  readonly processes: ReadonlyMap<string, Enclosure>;
+};
+
+/** A process without a way out, as contracts count on it. */
+export type Enclosure = {
+  readonly process: EnclosedProcess;
+  /** It reads no workspace and no path, which others could write while it runs. */
+  readonly apart: boolean;
 };
 
 const unknownServer: ServerFacts = {
@@ -91,4 +100,9 @@ const unknownServer: ServerFacts = {
 
 export function serverFacts(table: LabelTable, server: string): ServerFacts {
   return table.servers.get(server) ?? unknownServer;
+}
+
+/** The table for servers that run so; undefined: nothing bounds what the process of the server can do. */
+export function withProcess(table: LabelTable, server: string, running: Enclosure | undefined): LabelTable {
+  return running === undefined ? table : { ...table, processes: new Map(table.processes).set(server, running) };
 }

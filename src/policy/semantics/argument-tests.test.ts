@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Json } from "../../core/json.ts";
+import type { ReadValue } from "../../core/reading.ts";
 import { evaluateTest } from "./argument-tests.ts";
 import type { TestForm } from "../document/long-form.ts";
 import { testForm } from "../document/label-forms.ts";
@@ -206,4 +207,33 @@ test("some of some is some: what matters is that one leaf fits", () => {
   const inner = { kind: "some", test: { kind: "equals", values: ["x"] } } as const;
   expect(evaluateTest({ kind: "some", test: inner }, ["y", "x"])).toBe(true);
   expect(evaluateTest({ kind: "some", test: inner }, ["y"])).toBe(false);
+});
+
+describe("a reading", () => {
+  const read: ReadValue = (language, value) =>
+    value === "reads" ? { kind: "reads" } : { kind: value === "acts" ? "acts" : "unread", because: `no ${language}` };
+  const compiled = (text: TestText, polarity: "restrict" | "permit"): ReturnType<typeof compileTest> =>
+    compileTest(testForm(text), polarity, [], () => undefined);
+
+  test.each<[TestText, Json, boolean, boolean]>([
+    // What it is, where a permission and where a restriction is asked.
+    [{ reads: "shell" }, "reads", true, true],
+    [{ reads: "shell" }, "acts", false, false],
+    [{ reads: "shell" }, "unknown", false, true],
+    [{ not: { reads: "shell" } }, "reads", false, false],
+    [{ not: { reads: "shell" } }, "acts", true, true],
+    [{ not: { reads: "shell" } }, "unknown", false, true],
+    [{ all: [{ reads: "shell" }, "reads"] }, "reads", true, true],
+    [{ any: [{ reads: "shell" }, "acts"] }, "acts", true, true],
+    [{ any: [{ not: { reads: "shell" } }, "x"] }, "reads", false, false],
+  ])("%j of %j", (text, value, permits, restricts) => {
+    expect(evaluateTest(compiled(text, "permit"), value, read)).toBe(permits);
+    expect(evaluateTest(compiled(text, "restrict"), value, read)).toBe(restricts);
+  });
+
+  test("without a reader it permits nothing and lifts no restriction", () => {
+    expect(evaluateTest(compiled({ reads: "shell" }, "permit"), "ls")).toBe(false);
+    expect(evaluateTest(compiled({ not: { reads: "shell" } }, "permit"), "ls")).toBe(false);
+    expect(evaluateTest(compiled({ not: { reads: "shell" } }, "restrict"), "ls")).toBe(true);
+  });
 });

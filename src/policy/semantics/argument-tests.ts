@@ -5,7 +5,11 @@
  * leaf must pass, and a value without leaves fails: that is what a permission needs. Inside `some`, one leaf that passes
  * is enough, and a leaf that cannot be judged (too long, no such form) counts as passing: that is what a restriction
  * needs. `not` stands outside either, so neither a mixed list nor a strange spelling ever loosens a rule.
+ *
+ * A schema and a reading are about the whole value. A reading permits what surely only reads, and restricts what does not
+ * surely act.
  */
+import type { ReadValue } from "../../core/reading.ts";
 import { type Json, isArray, isObject, isRawNumber } from "../../core/json.ts";
 import { insideBlock, globMatches, regexFinds } from "../values/matchers.ts";
 import type { ArgumentTest } from "../ir/ir.ts";
@@ -30,20 +34,25 @@ import { normaliseText, valueInText } from "../values/text.ts";
 type Reading = "every" | "some";
 type Leaf = null | boolean | number | string | { readonly rawJSON: string };
 
-export function evaluateTest(test: ArgumentTest, value: Json): boolean {
+/** Without a reader no value is known to read, and none to act. */
+export const nothingRead: ReadValue = () => ({ kind: "unread", because: "there is no reader for it" });
+
+export function evaluateTest(test: ArgumentTest, value: Json, read: ReadValue = nothingRead): boolean {
   switch (test.kind) {
     case "present":
       return true;
     case "not":
-      return !evaluateTest(test.test, value);
+      return !evaluateTest(test.test, value, read);
     case "all":
-      return test.tests.every((each) => evaluateTest(each, value));
+      return test.tests.every((each) => evaluateTest(each, value, read));
     case "any":
-      return test.tests.some((each) => evaluateTest(each, value));
+      return test.tests.some((each) => evaluateTest(each, value, read));
     case "schema":
       return satisfies(test.schema, value) === true;
+    case "reads":
+      return read(test.language, value).kind === "reads";
     case "some":
-      return someLeaf(test.test, value);
+      return someLeaf(test.test, value, read);
     case "equals":
     case "glob":
     case "domain":
@@ -57,8 +66,9 @@ export function evaluateTest(test: ArgumentTest, value: Json): boolean {
   }
 }
 
-function someLeaf(test: ArgumentTest, value: Json): boolean {
+function someLeaf(test: ArgumentTest, value: Json, read: ReadValue): boolean {
   if (test.kind === "schema") return satisfies(test.schema, value) !== false;
+  if (test.kind === "reads") return read(test.language, value).kind !== "acts";
   const leaves = leavesOf(value, valueInText);
   return leaves === undefined || leaves.some((leaf) => leafHolds(test, leaf));
 }
@@ -83,6 +93,7 @@ function leafHolds(test: ArgumentTest, leaf: Leaf): boolean {
     case "present":
     case "not":
     case "schema":
+    case "reads":
       return evaluateTest(test, leaf);
   }
 }

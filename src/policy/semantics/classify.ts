@@ -22,7 +22,7 @@ export function classify(frame: Frame, relevant: Relevant, moment: CallMoment): 
   const truths = new Map<number, boolean>();
   for (const index of relevant.predicates) {
     const predicate = frame.ir.predicates[index];
-    if (predicate !== undefined) truths.set(index, truthOf(predicate, moment));
+    if (predicate !== undefined) truths.set(index, truthOf(frame, predicate, moment));
   }
   const { server, tool } = moment.contract;
   const bare = relevant.defaultAsks && isBare(moment) ? ({ bare: true } as const) : {};
@@ -50,11 +50,11 @@ function isBare({ contract, arguments: given }: CallMoment): boolean {
 const noKeys: CallClass["keys"] = new Map();
 const noAmounts: CallClass["amounts"] = new Map();
 
-function truthOf(predicate: Predicate, moment: CallMoment): boolean {
+function truthOf({ read }: Frame, predicate: Predicate, moment: CallMoment): boolean {
   switch (predicate.kind) {
     case "argument": {
       const value = pointerValue(moment.arguments, predicate.argument);
-      return value === undefined ? predicate.ifAbsent : evaluateTest(predicate.test, value);
+      return value === undefined ? predicate.ifAbsent : evaluateTest(predicate.test, value, read);
     }
     case "workspace":
       return insideWorkspace(moment);

@@ -6,6 +6,7 @@
  * `guard` orders tiers: block > unmet must > confirm > allow > default. Hazards are not part of it: a hazard speaks of
  * what must never happen, rules of how it is kept from happening.
  */
+import { processStore } from "../../core/contract.ts";
 import { type EffectRange, mayCover, mustCover } from "../../core/effect.ts";
 import { type Vector, hasAny, joinVectors, some, vectorOf } from "../ir/algebra.ts";
 import { type Hazard, type Rule, workspacePredicate } from "../ir/ir.ts";
@@ -89,9 +90,11 @@ export function defaultParts<B>(context: Context<B>, { move, around }: PatternSc
   const surely = asked.some(has) || move.contract.flags.irreversible;
   const acts = surely || !has("read.external") ? constant(surely) : placeChosen(context, move);
   const inside = move.truths.get(workspacePredicate) === true;
+  // What a process without a way out runs or writes stays in its projection, and reaches the workspace at most.
+  const enclosed = move.contract.process !== undefined;
   return {
-    execute: constant(has("execute") && ir.execute === "confirm"),
-    outside: constant(has("write.local") && !inside),
+    execute: constant(has("execute") && ir.execute === "confirm" && !enclosed),
+    outside: constant(has("write.local") && !inside && !enclosed),
     untrusted: algebra.and(acts, algebra.not(controlTrusted(context, move))),
     bound: algebra.and(acts, algebra.not(withinBounds(context, move))),
     untraced:
@@ -190,8 +193,10 @@ export function written<B>(
     const groups = vectorOf(algebra, groupBits(ir.lattice.groups, opened), ir.lattice.groups.length);
     const brought = context.end === "hi" && opened.some((group) => group !== "me") ? ir.lattice.untrustedBit : 0;
     const label = joinVectors(algebra, store.label, vectorOf(algebra, brought, ir.lattice.bitCount));
+    const filled = context.end === "hi" && fillsMemory(move.contract, name);
+    const given = filled ? vectorOf(algebra, ir.lattice.top, ir.lattice.bitCount) : all;
     return {
-      label: move.contract.writes.includes(name) ? joinVectors(algebra, label, all) : label,
+      label: move.contract.writes.includes(name) ? joinVectors(algebra, label, given) : label,
       audience: joinVectors(algebra, store.audience, groups),
       open: joinVectors(algebra, store.open, groups),
     };
@@ -207,6 +212,14 @@ export function succeeded<B>(context: Context<B>, slots: readonly Slot[], state:
       return slot === undefined ? bits : monitorSucceeded(context, slot.temporal, bits, { move, around: state });
     }),
   };
+}
+
+/**
+ * Whether a call lets everything into the store: that of its server's own process, where the process is not enclosed. It
+ * may read anything then, and keep it for a later time when it is.
+ */
+function fillsMemory({ server, process }: Move<unknown>["contract"], store: string): boolean {
+  return process === undefined && store === processStore(server);
 }
 
 /** Groups as bits, in the order of the lattice. */

@@ -6,6 +6,7 @@ import type { Grant, RunEvent } from "../../core/event.ts";
 import { type LabelRange, joinRanges } from "../../core/label.ts";
 import { callsInFlightMax, ruleKeysMax } from "../../core/limits.ts";
 import type { CallOption } from "../../core/moment.ts";
+import type { ReadValue } from "../../core/reading.ts";
 import { type Result, err, ok } from "../../core/result.ts";
 import { bitsOf, booleans, vectorOf } from "../ir/algebra.ts";
 import { type Ir, type Temporal, contractFor } from "../ir/ir.ts";
@@ -32,7 +33,12 @@ import {
 import { VersionedMap } from "./versioned-map.ts";
 
 /** The constant part of the semantics while a policy is loaded. */
-export type Frame = { readonly ir: Ir; readonly slots: readonly Slot[] };
+export type Frame = {
+  readonly ir: Ir;
+  readonly slots: readonly Slot[];
+  /** Reader of arguments; absent, no value is known to only read. */
+  readonly read?: ReadValue;
+};
 
 export function contextAt(frame: Frame, end: End): Context<boolean> {
   return { algebra: booleans, ir: frame.ir, end };

@@ -191,7 +191,7 @@ const ownCommand = /(?:^|[^\w.-])sluice(?:gate)?(?:\.js|@[\w.-]+)?["']?\s+["']?[
 const ownNames = ["sluicegate", "sluice", "sluicegate.js"];
 
 /** Words by which it consents, loosens or changes what it obeys. */
-const ownWords = ["approve", "runs", "stores", "changes", "factor", "hook", "daemon", "audit", "learn"];
+const ownWords = ["approve", "cards", "runs", "stores", "changes", "factor", "hook", "daemon", "audit", "learn"];
 
 /** What a shell puts in place of a word, or of a part of it, that the line itself does not tell. */
 const unknownPart = /\$\(\.\.\.\)|\$\(\(\.\.\.\)\)|\$\{[^{}]*\}|\$\w+|\$[@*#?!$-]/g;

@@ -3,7 +3,7 @@
  * itself, so a certificate cannot leave out what its conclusion rests on.
  */
 import type { Json } from "./json.ts";
-import type { Policy } from "./model.ts";
+import type { Contract, Policy } from "./model.ts";
 
 const always = [
   "Every call and every result passes through the gateway.",
@@ -19,7 +19,7 @@ const byMode: { readonly [mode: string]: string } = {
 };
 
 /** @returns one sentence for each assumption, in the order in which a certificate records them. */
-export function assumptionsUnder({ host, flow }: Policy): readonly string[] {
+export function assumptionsUnder({ host, flow }: Policy, tools: readonly Contract[]): readonly string[] {
   const gated = [
     ...(closed(host.send) ? ["send"] : []),
     ...(closed(host.read) ? ["read"] : []),
@@ -30,7 +30,16 @@ export function assumptionsUnder({ host, flow }: Policy): readonly string[] {
     ...always,
     ...(gated.length === 0 ? [] : [`The client asks the person before it uses its own ${gated.join(", ")}.`]),
     ...(byFlow === undefined ? [] : [byFlow]),
+    ...processes(tools),
   ];
+}
+
+/** One sentence for each server whose entries count on its projection, by the names of the servers. */
+function processes(tools: readonly Contract[]): readonly string[] {
+  const known = new Map(tools.flatMap(({ server, process }) => (process === undefined ? [] : [[server, process]])));
+  return [...known.entries()]
+    .toSorted(([left], [right]) => (left < right ? -1 : 1))
+    .map(([server, { tier, order }]) => `Server ${server} runs in isolation tier ${tier} under the order ${order}.`);
 }
 
 /** Open to nothing: `gated`, or a list without a member. */

@@ -83,7 +83,7 @@ export function checkCertificate(certificate: unknown, present: Present): Checke
     const wrong =
       differs(read, copy, present) ?? expectations(read) ?? unassumed(read) ?? disproved(read, present.limits ?? {});
     if (wrong !== undefined) return refused(wrong);
-    return { ok: true, hazard: read.hazard, core: read.core, assumptions: assumptionsUnder(read.policy) };
+    return { ok: true, hazard: read.hazard, core: read.core, assumptions: assumptionsUnder(read.policy, read.tools) };
   } catch {
     return refused(unreadable);
   }
@@ -127,8 +127,8 @@ function expectations({ policy, expect }: Certificate): string | undefined {
 }
 
 /** A proof that does not say what it takes for granted would be read as one that takes nothing for granted. */
-function unassumed({ policy, assumptions }: Certificate): string | undefined {
-  const due = assumptionsUnder(policy);
+function unassumed({ policy, tools, assumptions }: Certificate): string | undefined {
+  const due = assumptionsUnder(policy, tools);
   const same = due.length === assumptions.length && due.every((one, index) => one === assumptions[index]);
   return same ? undefined : "the recorded assumptions are not those on which a proof of this policy rests";
 }

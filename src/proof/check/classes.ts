@@ -4,7 +4,7 @@
  */
 import { quoted, textOf } from "./json.ts";
 import { type Refuse, bit, groupsOf } from "./labels.ts";
-import type { ArgumentContract, Contract, Model } from "./model.ts";
+import { type ArgumentContract, type Contract, type Model, memoryOf } from "./model.ts";
 import { type Action, type Effects, type Pattern, fitsEffects, fitsTool, mayDo } from "./patterns.ts";
 import { workspacePredicate } from "./predicates.ts";
 
@@ -36,6 +36,8 @@ export type Class = {
   readonly reads: readonly string[];
   readonly writes: readonly string[];
   readonly opens: readonly { readonly store: string; readonly audience: number }[];
+  /** The store of its process, where that may have read anything: it joins all restrictions. */
+  readonly fills: string | undefined;
 };
 
 export const predicatesMax = 12;
@@ -113,7 +115,7 @@ function outputOf({ matters }: Model, output: Contract["output"]): Pick<Class, "
 
 function classOf(model: Model, candidates: readonly Candidate[], variant: Variant): Class {
   const { policy } = model;
-  const { server, reads, writes, opens, consequential } = variant;
+  const { server, reads, writes, opens, consequential, process } = variant;
   const mode = Object.hasOwn(policy.servers, server) ? policy.servers[server]?.mode : undefined;
   const fitting = candidates.filter(({ pattern }) => fitsAction(pattern, variant));
   const byDefault = model.allow === undefined ? "passes" : defaultOf(variant, variant.effects);
@@ -132,6 +134,7 @@ function classOf(model: Model, candidates: readonly Candidate[], variant: Varian
     reads,
     writes,
     opens,
+    fills: process === undefined ? writes.find((store) => store === memoryOf(server)) : undefined,
   };
 }
 
@@ -194,8 +197,9 @@ const actingEffects = [
 
 function defaultOf(variant: Variant, effects: Effects | "all"): Class["byDefault"] {
   const may = (prefix: string): boolean => effects === "all" || mayDo(effects, prefix);
-  if (may("execute")) return "asks";
-  if (may("write.local") && variant.truth(workspacePredicate, false)) return "asks";
+  const enclosed = variant.process !== undefined;
+  if (may("execute") && !enclosed) return "asks";
+  if (may("write.local") && !enclosed && variant.truth(workspacePredicate, false)) return "asks";
   if (variant.flags.irreversible || actingEffects.some(may)) return "acts";
   return may("read.external") ? "reads" : "passes";
 }

@@ -45,7 +45,7 @@ export const contractShape = {
     opens: { list: { fields: { store: "text", audience: "whole" } } },
     consequential: "flag",
   },
-  optional: { answers: "flag" },
+  optional: { answers: "flag", process: { fields: { tier: { words: ["A", "A-"] }, order: "text" } } },
 } as const;
 export const policyShape = {
   open: true,
@@ -157,6 +157,7 @@ export function modelOf({ policy, tools, hazard: id, core }: Subject, refuse: Re
   const host = { send: opening(send), read: opening(read), execute: opening(execute) };
   const automata = [...enforced, ...own];
   checkStores(policy, tools, { patterns, read: host.read, refuse });
+  checkProcesses(policy, tools, refuse);
   return {
     lattice, policy, tools, patterns, plain, allow, enforced, automata, hazard, key,
     matters, bits, basic, holdable, startLabel, host,
@@ -175,6 +176,23 @@ function checkStores(
     (store) => !Object.hasOwn(stores, store),
   );
   if (unknown !== undefined) other.refuse(`the store ${quoted(unknown)} is used, but the policy does not declare it`);
+}
+
+/** The store of section 10 for the memory of a server's process. */
+export const memoryOf = (server: string): string => `proc:${server}`;
+
+/** Section 10: one process serves all entries of a server, and each of them reaches what it remembers. */
+function checkProcesses({ stores }: Policy, tools: readonly Contract[], refuse: Refuse): void {
+  const first = new Map<string, string>();
+  for (const { server, process, writes } of tools) {
+    const text = JSON.stringify(process === undefined ? [] : [process.tier, process.order]);
+    if ((first.get(server) ?? text) !== text) refuse(`the entries of ${quoted(server)} are about different processes`);
+    first.set(server, text);
+    const memory = memoryOf(server);
+    if (Object.hasOwn(stores, memory) && !writes.includes(memory)) {
+      refuse(`an entry of ${quoted(server)} does not write ${quoted(memory)}, which remembers what it gets`);
+    }
+  }
 }
 
 type Reader = {

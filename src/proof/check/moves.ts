@@ -57,7 +57,7 @@ function storeChanges({ model, diagram }: Space, one: Class, { state, argumentsB
   const written = new Set(one.writes).values().flatMap((store) =>
     model.bits.map((bit): Change => {
       const name = storeBit(store, bit);
-      return [name, diagram.or(state(name), argumentsBit(bit))];
+      return [name, store === one.fills ? 1 : diagram.or(state(name), argumentsBit(bit))];
     }),
   );
   const opened = one.opens.flatMap(({ store, audience }): readonly Change[] => {

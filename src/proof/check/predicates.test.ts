@@ -25,6 +25,7 @@ it.each([
   [{ regex: "^a$" }, { kind: "regex", pattern: "^a$" }],
   [{ range: { max: "3" } }, { kind: "range", max: "3" }],
   [{ schema: { type: "string" } }, { kind: "schema", schema: { type: "string" } }],
+  [{ reads: "sql:postgres" }, { kind: "reads", language: "sql:postgres" }],
 ] as const)("a basic test: %j", (form, test) => {
   both(form, some(test), every(test));
 });
@@ -57,6 +58,10 @@ it("presence, negation and combinations", () => {
     { test: { kind: "all", tests: [{ kind: "some", test: isX }, { kind: "present" }] }, ifAbsent: true },
     every({ kind: "all", tests: [isX, { kind: "present" }] }),
   );
+  const reads = { kind: "reads", language: "shell" };
+  expect(converted({ all: [{ reads: "shell" }] }, true)).toMatchObject({
+    test: { kind: "all", tests: [{ kind: "some", test: reads }] },
+  });
   const schema = { kind: "schema", schema: 1 };
   expect(converted({ any: [{ not: { schema: 1 } }] }, true)).toMatchObject({
     test: { kind: "any", tests: [{ kind: "not", test: schema }] },

@@ -19,6 +19,7 @@ const operands: { readonly [key: string]: string } = {
   cidr: "blocks",
   regex: "pattern",
   schema: "schema",
+  reads: "language",
 };
 
 /** @returns the RFC 8785 text of the predicate of one argument. */
@@ -49,7 +50,7 @@ function aboutLeaves(form: Json, refuse: Refuse): boolean {
   const [key, operand] = onlyMember(form, refuse);
   if (key === "not") return aboutLeaves(operand, refuse);
   if (key === "all" || key === "any") return partsOf(operand, refuse).every((part) => aboutLeaves(part, refuse));
-  return key !== "schema" && key !== "present";
+  return key !== "schema" && key !== "reads" && key !== "present";
 }
 
 function leaf(form: Json, refuse: Refuse): Json {

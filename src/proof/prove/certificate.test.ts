@@ -175,3 +175,34 @@ describe("assumptions", () => {
     expect(said({})).toMatch(/Stores begin as the policy says, and every run that shares them follows this policy\./);
   });
 });
+
+describe("entries about an enclosed process", () => {
+  const process = { tier: "A", order: "o" } as const;
+  const subject = small({ labels, rules, never: flow, ...useful });
+  const enclosed = {
+    ...subject,
+    contracts: subject.contracts.map((one) => (one.server === "s" ? { ...one, process } : one)),
+  };
+
+  it("name its tier and order, and so does a sentence among the assumptions", () => {
+    const made = certified(enclosed, ["no"]);
+    expect(made?.["tools"]).toContainEqual(expect.objectContaining({ server: "s", process }));
+    expect(assumptionsOf(enclosed).at(-1)).toBe("Server s runs in isolation tier A under the order o.");
+    const two = [...enclosed.contracts, ...enclosed.contracts.map((one) => ({ ...one, server: "r", process }))];
+    expect(assumptionsOf({ ...enclosed, contracts: two }).slice(-2)).toEqual([
+      "Server r runs in isolation tier A under the order o.",
+      "Server s runs in isolation tier A under the order o.",
+    ]);
+    expect(checkCertificate(made, { hash: sha256 })).toMatchObject({ ok: true });
+  });
+
+  it("are those of the methods of the same server, too", () => {
+    const [first] = enclosed.contracts.filter(({ server }) => server === "s");
+    const whole = wholeTable(subject.policy, [["s", first === undefined ? [] : [first]]]);
+    const methods = whole.filter(({ toolDigest }) => toolDigest === undefined);
+    expect(methods.length).toBeGreaterThan(10);
+    for (const one of methods) if (one.server === "s") expect(one.process).toEqual(process);
+    const loose = wholeTable(subject.policy, [["s", []]]);
+    for (const one of loose) expect(one.process).toBeUndefined();
+  });
+});

@@ -89,7 +89,7 @@ function withConstants(
 }
 
 /** Assumptions of a proof, one sentence each; printed with every proof (formal.md 4.4). */
-export function assumptionsOf({ policy: { policy, ir } }: Subject): readonly string[] {
+export function assumptionsOf({ policy: { policy, ir }, contracts }: Subject): readonly string[] {
   const { host } = ir;
   const gated = [
     ...(host.send === 0 ? ["send"] : []),
@@ -107,5 +107,12 @@ export function assumptionsOf({ policy: { policy, ir } }: Subject): readonly str
       ? ["Data flows by values: what the model rephrases beyond recognition is not followed (mode `provenance`)."]
       : []),
     ...(policy.flow.mode === "none" ? ["No data is followed (mode `none`)."] : []),
+    ...[...new Map(contracts.map(({ server, process }) => [server, process]))]
+      .toSorted(([left], [right]) => (left < right ? -1 : 1))
+      .flatMap(([server, process]) =>
+        process === undefined
+          ? []
+          : [`Server ${server} runs in isolation tier ${process.tier} under the order ${process.order}.`],
+      ),
   ];
 }

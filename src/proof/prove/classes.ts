@@ -2,7 +2,7 @@
  * Classes of calls: a contract with the truth values of its predicates, merged with every other that `next` and `guard`
  * cannot distinguish in this question (formal.md 4.1). A thousand tools are usually a few dozen classes.
  */
-import type { ArgumentContract } from "../../core/contract.ts";
+import { type ArgumentContract, processStore } from "../../core/contract.ts";
 import { mayCover } from "../../core/effect.ts";
 import { type Result, err, ok } from "../../core/result.ts";
 import { type DataAtom, workspacePredicate } from "../../policy/ir/ir.ts";
@@ -150,6 +150,8 @@ function addClasses(context: Context, found: Map<string, ModelClass>, candidate:
     outcome.fields.join(","),
     outcome.reads.join(","),
     written.join(","),
+    // A call of a process that is not enclosed fills the store of that process.
+    contract.process === undefined && contract.writes.includes(processStore(contract.server)) ? contract.server : "",
     opened.map((one) => one.join(" ")).join(","),
     args
       .map((argument) => argument.signature)
@@ -179,7 +181,7 @@ function doubt({ mattering }: Question, { contract }: Variant): number {
 
 /** Facts that the default reads besides labels. */
 function defaultSignature({ contract }: Variant, inside: boolean): string {
-  return `${contract.effects.may.join(",")} ${contract.flags.irreversible} ${contract.answers} ${inside}`;
+  return `${contract.effects.may.join(",")} ${contract.flags.irreversible} ${contract.answers} ${inside} ${contract.process !== undefined}`;
 }
 
 export type Outcome = Pick<ModelClass, "whole" | "fields" | "reads">;

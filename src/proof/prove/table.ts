@@ -6,6 +6,7 @@ import { contractOfTool, type ToolDigest } from "../../policy/contracts/contract
 import { knownHostTools } from "../../policy/contracts/host-tools.ts";
 import { contractOfHostTool, contractOfMethod, knownMethods } from "../../policy/contracts/methods.ts";
 import type { Ir } from "../../policy/ir/ir.ts";
+import { withProcess } from "../../policy/ir/label-table.ts";
 import { vouched } from "../../policy/semantics/patterns.ts";
 import { groupBits } from "../../policy/semantics/semantics.ts";
 
@@ -29,9 +30,14 @@ export function wholeTable(
   policy: CompiledPolicy,
   servers: readonly (readonly [server: string, tools: readonly ToolContract[]])[],
 ): readonly ToolContract[] {
+  // The methods of a server reach the same process as its tools.
+  const table = servers.reduce((all, [server, [first]]) => {
+    const process = first?.process;
+    return withProcess(all, server, process && { process, apart: false });
+  }, policy.table);
   return [
     ...servers.flatMap(([, tools]) => tools.map(withoutClaims)),
-    ...servers.flatMap(([server]) => knownMethods.map((method) => contractOfMethod(policy.table, server, method))),
+    ...servers.flatMap(([server]) => knownMethods.map((method) => contractOfMethod(table, server, method))),
     ...clientTools(policy),
   ];
 }
@@ -62,7 +68,7 @@ function clientTools({ policy, table }: CompiledPolicy): readonly ToolContract[]
 
 /** A contract as certificates carry it (docs/semantics.md 2): upper ends only, predicates in full. */
 export function tableEntry(ir: Ir, contract: ToolContract): JsonObject {
-  const { server, tool, effects, flags, reads, writes, opens, consequential, answers } = contract;
+  const { server, tool, effects, flags, reads, writes, opens, consequential, answers, process } = contract;
   const entry = {
     server,
     tool,
@@ -81,6 +87,7 @@ export function tableEntry(ir: Ir, contract: ToolContract): JsonObject {
     opens: opens.map((open) => ({ store: open.store, audience: groupBits(ir.lattice.groups, open.audience) })),
     consequential,
     ...(answers === undefined ? {} : { answers }),
+    ...(process === undefined ? {} : { process: { ...process } }),
   };
   // Plain data through and through; only the types of predicates are narrower than JSON.
   return entry as unknown as JsonObject;

@@ -57,7 +57,7 @@ export function makeVariants(subject: Subject): Variants {
 
 /** All of a variant that a model can read, except its names. */
 function kindText({ contract, fixed, observed }: Unnumbered): string {
-  const { effects, flags, output, reads, writes, opens, consequential, answers } = contract;
+  const { effects, flags, output, reads, writes, opens, consequential, answers, process } = contract;
   const args = [...contract.arguments].map(([name, { role, sink, audience, forbidden }]) => [
     name,
     role,
@@ -78,6 +78,7 @@ function kindText({ contract, fixed, observed }: Unnumbered): string {
     opens,
     consequential,
     answers,
+    process,
     [...fixed],
     observed,
   ]);

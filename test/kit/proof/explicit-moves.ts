@@ -195,20 +195,23 @@ function defaultAsks({ ir, withDefault, bounds, allows }: World, move: Move, aro
   const asks =
     control.some(({ label }) => (label & ir.lattice.untrustedBit) !== 0) ||
     move.arguments.some(({ contract, label }) => contract.sink && (label & contract.forbidden & bounds) !== 0);
-  return (
-    may("execute") || (may("write.local") && move.truths?.get(0) !== true) || (acts && asks) || (surely && untraced)
-  );
+  const loose = move.contract.process === undefined;
+  const inside = loose && (may("execute") || (may("write.local") && move.truths?.get(0) !== true));
+  return inside || (acts && asks) || (surely && untraced);
 }
 
 function storesAfter({ ir }: World, { contract, arguments: given }: Move, stores: readonly Store[]): readonly Store[] {
   const sent = joinOf(given.map(({ label }) => label));
+  const loose = contract.process === undefined;
+  // A process that is not enclosed may have read anything.
+  const sentTo = (name: string): number => (loose && name === `proc:${contract.server}` ? ir.lattice.top : sent);
   return stores.map((store, index) => {
     const name = ir.stores[index]?.name ?? "";
     const groups = contract.opens.filter((open) => open.store === name).flatMap((open) => open.audience);
     const bits = joinOf(groups.map((group) => 1 << ir.lattice.groups.indexOf(group)));
     const outsider = groups.some((group) => group !== "me") ? ir.lattice.untrustedBit : 0;
     return {
-      label: store.label | outsider | (contract.writes.includes(name) ? sent : 0),
+      label: store.label | outsider | (contract.writes.includes(name) ? sentTo(name) : 0),
       audience: store.audience | bits,
       open: store.open | bits,
     };

@@ -30,6 +30,6 @@ export function violationsOf(
 ): readonly Finding[] {
   const { effects } = declared.labels[tool] ?? {};
   const all: readonly Effect[] = typeof effects === "string" ? [effects] : Array.isArray(effects) ? effects : [];
-  const called = { tool, effects: all, source: "operator", paths: undefined, allow: [] } as const;
+  const called = { tool, effects: all, source: "operator", enclosed: false, paths: undefined, allow: [] } as const;
   return judgeTrace(groundsOf(order, trace, called)).violations;
 }

@@ -1,0 +1,241 @@
+/**
+ * The cards of a running gateway: made of what servers are and list, answered once for each server and set of digests, and
+ * opened again for what changed. An answer is on record before it counts.
+ */
+import { BoundedMap } from "../../core/bounded-map.ts";
+import type { ToolContract } from "../../core/contract.ts";
+import { type JsonObject, isObject, stringMember } from "../../core/json.ts";
+import { type Result, err, ok } from "../../core/result.ts";
+import { changeLines } from "../../gateway/lists/entry-changes.ts";
+import type { Cards, SeenList } from "../../gateway/ports/cards.ts";
+import type { ServerTarget } from "../../gateway/ports/transport.ts";
+import { notice } from "../../gateway/decision/notice.ts";
+import { type ToolReading, readTools } from "../../oracles/labels/reading.ts";
+import { readingKey } from "../../policy/sections/readings.ts";
+import { digest } from "../../wire/canonical.ts";
+import { sha256, toolDigest } from "../policy/policy-source.ts";
+import { many, shown } from "../state/sentences.ts";
+import type { AcceptedReadings } from "./accepted-readings.ts";
+import { type Card, type SeenTool, makeCard, openTools, toolsOf } from "./card.ts";
+import type { CardFiles } from "./card-files.ts";
+import { type CardAct, answered } from "./card-acts.ts";
+import { kindOfChange } from "./entry-change.ts";
+import { packsFitting } from "./pack-offers.ts";
+import { serverFacts } from "./server-facts.ts";
+
+/** Servers whose lists are remembered; of any more the oldest have no card until they list again. */
+const serversMax = 256;
+
+export type CardDeskParts = {
+  readonly files: CardFiles;
+  readonly readings: AcceptedReadings;
+  readonly tell: (text: string) => void;
+  readonly wallMs: () => number;
+  /** Tier and what is missing for a better one, of a server that runs now under an order of isolation. */
+  readonly isolation: (server: string) => Card["isolation"];
+  /** Lists of a server are to be asked for again, after an answer. */
+  readonly answeredFor: (server: string, about: AnsweredEntries) => Promise<void>;
+};
+
+/** Entries that an answer covers, and all that the card showed without findings: the first list of a server is theirs. */
+export type AnsweredEntries = { readonly covered: readonly JsonObject[]; readonly shown: readonly JsonObject[] };
+
+type Known = {
+  target?: ServerTarget;
+  declared?: { readonly name: string; readonly version: string };
+  list?: SeenList;
+  /** The set of tools that the operator was told of. */
+  told?: string;
+};
+
+export class CardDesk implements Cards {
+  readonly #parts: CardDeskParts;
+  readonly #servers = new BoundedMap<string, Known>(serversMax);
+
+  constructor(parts: CardDeskParts) {
+    this.#parts = parts;
+  }
+
+  reached(server: string, target: ServerTarget): void {
+    this.#known(server).target = target;
+  }
+
+  declared(server: string, name: string, version: string): void {
+    this.#known(server).declared = { name, version };
+  }
+
+  seen(list: SeenList): void {
+    const known = this.#known(list.server);
+    known.list = list;
+    const open = list.contracts.filter(isOpen).length;
+    if (open === 0 || known.told === list.digest) return;
+    known.told = list.digest;
+    const answer = this.#parts.readings.state.servers.get(list.server);
+    // What an answer that left tools open was about needs no second notice.
+    const changed = list.entries.some(
+      (entry) => answer?.tools[stringMember(entry, "name") ?? ""] !== toolDigest(entry),
+    );
+    if (answer !== undefined && !changed) return;
+    const what =
+      answer === undefined
+        ? "that nothing is accepted of: their calls ask"
+        : "that changed or are new: their calls ask";
+    this.#parts.tell(
+      notice(
+        `Server \`${list.server}\` lists ${many(open, "tool")} ${what}.`,
+        ` Answer its card once: \`sluicegate cards ${shown(list.server, 64)}\`.`,
+      ),
+    );
+  }
+
+  refusal(server: string): string | undefined {
+    const answer = this.#parts.readings.state.servers.get(server);
+    const way = `\`sluicegate cards ${shown(server, 64)} --forget\` takes that back.`;
+    if (answer?.answer === "refused") return `You refused this server on its card: ${way}`;
+    if (answer?.answer !== "isolated") return undefined;
+    const tier = this.#parts.isolation(server)?.tier ?? "none";
+    if (tier !== "none") return undefined;
+    return `You accepted this server only where it runs isolated, and it does not: add it to \`isolation\` of your policy, or ${way}`;
+  }
+
+  hint({ server, tool, source }: ToolContract): readonly string[] {
+    if (!isOpen({ source }) || this.#servers.get(server)?.list === undefined) return [];
+    const name = shown(server, 64);
+    return [
+      `Nothing is accepted of \`${shown(tool, 64)}\`: answer the card of \`${name}\` once with \`sluicegate cards ${name}\`.`,
+    ];
+  }
+
+  flagged(server: string, why: string): void {
+    void this.flag(server, why);
+  }
+
+  /** Servers that have listed tools, or of which something is on record. */
+  servers(): readonly string[] {
+    return [
+      ...new Set([...this.#servers].flatMap(([name, { list }]) => (list === undefined ? [] : [name]))),
+    ].toSorted();
+  }
+
+  /** Undefined for a server that listed nothing yet. */
+  card(server: string): Card | undefined {
+    const known = this.#servers.get(server);
+    if (known?.list === undefined) return undefined;
+    const { list, target, declared } = known;
+    const { readings, servers } = this.#parts.readings.state;
+    // What was accepted since the list was seen counts here at once, and what was taken back counts no more.
+    const counting = new Set((this.#parts.readings.source?.document.readings ?? []).map(readingKey));
+    const tools = seenTools(list, target?.kind === "http").map((tool): SeenTool => {
+      if (tool.source === "operator" || tool.source === "pack") return tool;
+      const isAccepted = counting.has(readingKey({ server, tool: tool.name, digest: tool.digest }));
+      return { ...tool, source: isAccepted ? "card" : tool.source === "card" ? "unknown" : tool.source };
+    });
+    const own = readings.filter((one) => one.server === server && tools.some(({ digest: of }) => of === one.digest));
+    return makeCard({
+      server,
+      facts: target === undefined ? undefined : serverFacts(target),
+      declared,
+      digest: cardDigest(tools),
+      tools,
+      isolation: this.#parts.isolation(server),
+      scope: [],
+      packs: packsFitting(list.entries),
+      probe: undefined,
+      answer: servers.get(server),
+      until: own.map(({ until }) => until).toSorted()[0],
+    });
+  }
+
+  /** Puts an answer on record, and lets it count. `shownDigest`: of the card that was answered. */
+  async answer(server: string, shownDigest: string, act: CardAct): Promise<Result<Card, string>> {
+    const { files, readings, wallMs, answeredFor } = this.#parts;
+    if (readings.fault !== undefined) return err(readings.fault);
+    const card = this.card(server);
+    if (card === undefined)
+      return err(`No server \`${shown(server, 64)}\` has listed its tools yet: start its client, then repeat.`);
+    if (card.digest !== shownDigest)
+      return err(
+        `The tools of \`${shown(server, 64)}\` changed since the card was shown: look at it again, then answer.`,
+      );
+    const made = answered(card, act, wallMs());
+    if (!made.ok) return made;
+    const written = await files.change(made.value.change);
+    if (!written.ok) return written;
+    readings.refresh();
+    const quiet = toolsOf(card).filter(({ findings }) => findings.length === 0);
+    await answeredFor(server, {
+      covered: made.value.covered.map(({ entry }) => entry),
+      shown: quiet.map(({ entry }) => entry),
+    });
+    return ok(this.card(server) ?? card);
+  }
+
+  /** Evidence against a server: nothing of it counts until its card is answered again. */
+  async flag(server: string, why: string): Promise<void> {
+    const answer = this.#parts.readings.state.servers.get(server);
+    if (answer === undefined || answer.flagged !== undefined) return;
+    const written = await this.#parts.files.change((state) => {
+      const before = state.servers.get(server);
+      if (before === undefined) return state;
+      return { ...state, servers: new Map(state.servers).set(server, { ...before, flagged: why.slice(0, 200) }) };
+    });
+    if (!written.ok) return this.#parts.tell(written.error);
+    this.#parts.readings.refresh();
+    this.#parts.tell(
+      notice(
+        `What you accepted of server \`${server}\` does not count any more: ${why}`,
+        ` Look: \`sluicegate cards ${shown(server, 64)}\`.`,
+      ),
+    );
+  }
+
+  #known(server: string): Known {
+    const known = this.#servers.get(server) ?? {};
+    this.#servers.set(server, known);
+    return known;
+  }
+}
+
+function isOpen({ source }: Pick<ToolContract, "source">): boolean {
+  return source !== "operator" && source !== "pack" && source !== "card";
+}
+
+/** What an answer is bound to: the name and digest of every tool. */
+export function cardDigest(tools: readonly Pick<SeenTool, "name" | "digest">[]): string {
+  return digest({ tools: tools.map(({ name, digest: of }) => [name, of]) }, sha256);
+}
+
+function seenTools({ server, entries, contracts, policy, before }: SeenList, remote: boolean): readonly SeenTool[] {
+  const findings = (entry: JsonObject): readonly string[] =>
+    policy.findings(entry, namesBut(entries, entry)).findings.map(({ finds }) => finds);
+  return readTools({ server, tools: entries, remote }).flatMap((reading, place) => {
+    const entry = entries[place];
+    const source = contracts[place]?.source;
+    if (entry === undefined || source === undefined) return [];
+    const now = { entry, reading, findings: findings(entry) };
+    const change = isOpen({ source }) ? changeOf(before(reading.tool), now, server) : undefined;
+    return [{ ...now, name: reading.tool, digest: toolDigest(entry), source, change }];
+  });
+}
+
+type Now = { readonly entry: JsonObject; readonly reading: ToolReading; readonly findings: readonly string[] };
+
+function changeOf(old: unknown, now: Now, server: string): SeenTool["change"] {
+  if (!isObject(old as JsonObject)) return undefined;
+  const entry = old as JsonObject; // looked at on the line above
+  if (toolDigest(entry) === toolDigest(now.entry)) return undefined;
+  const [reading] = readTools({ server, tools: [entry] });
+  const before = reading === undefined ? undefined : { entry, reading, findings: [] };
+  return { kind: kindOfChange(before, now), lines: changeLines([{ now: now.entry, old: entry }]) };
+}
+
+function namesBut(entries: readonly JsonObject[], own: JsonObject): readonly string[] {
+  return entries.filter((entry) => entry !== own).map((entry) => stringMember(entry, "name") ?? "");
+}
+
+/** Tools of a card in words of numbers, for lists of cards. */
+export function countsOf(card: Card): { readonly tools: number; readonly ready: number; readonly doubtful: number } {
+  const open = openTools(card);
+  const ready = open.filter(({ standing }) => standing === "ready").length;
+  return { tools: toolsOf(card).length, ready, doubtful: open.length - ready };
+}

@@ -1,0 +1,193 @@
+/** A card as lines for a terminal or a form: bounded, and text of the server is shown as text. */
+import { escapeForDisplay } from "../../gateway/decision/display-text.ts";
+import { many } from "../state/sentences.ts";
+import { type Card, type CardTool, effectsOf, openTools, toolsOf } from "./card.ts";
+
+/** Tools shown of one group, and lines of what changed in one of them. */
+const toolsMax = 40;
+const changeLinesMax = 24;
+
+/** Characters of a line, and of a text of the server within one. */
+const lineCharactersMax = 180;
+const textCharactersMax = 60;
+
+const stateWords: Readonly<Record<Card["state"], string>> = {
+  new: "new: nothing of it is accepted, so its calls ask",
+  probation: "on probation: what is not accepted asks",
+  trusted: "accepted: all of its tools are known",
+  flagged: "flagged: everything asks again",
+  quarantined: "refused: it is not listed and nothing of it is called",
+};
+
+const groupWords = {
+  reads: "Reads",
+  "writes inside": "Writes inside",
+  "acts outside": "Acts outside",
+  "runs code or unknown": "Runs code, or unknown",
+} as const;
+
+export function cardLines(card: Card): readonly string[] {
+  return [
+    ...headLines(card),
+    "",
+    ...card.groups.flatMap(({ group, tools }) => groupLines(groupWords[group], tools)),
+    ...changeLines(card),
+    ...doubtLines(card),
+    ...(openTools(card).length === 0 ? [] : [card.results.words, ""]),
+    ...notKnownLines(card),
+    ...answerLines(card),
+  ].map((line) => clipped(line, card.results.words === line ? 400 : lineCharactersMax));
+}
+
+function headLines(card: Card): readonly string[] {
+  const { server, facts, declared, isolation, answer } = card;
+  const called = declared === undefined ? "" : `, calls itself ${quoted(`${declared.name} ${declared.version}`)}`;
+  const fetched = facts?.package;
+  const version =
+    fetched?.version === undefined ? "in whatever version there is" : `version ${escaped(fetched.version)}`;
+  const publisher =
+    facts?.publisher === undefined ? "publisher not known" : `published under ${escaped(facts.publisher)}`;
+  const tier =
+    isolation === undefined || isolation.tier === "none"
+      ? "no isolation"
+      : `isolation tier ${isolation.tier}${isolation.missing.length === 0 ? "" : ` (${escaped(isolation.missing.join("; "), 80)})`}`;
+  const flagged = answer?.flagged === undefined ? [] : [`  against it: ${escaped(answer.flagged, 140)}`];
+  return [
+    `Card of the server ${quoted(server)}${called}`,
+    `  ${stateWords[card.state]}${card.until === undefined ? "" : `; until ${card.until}`}`,
+    ...flagged,
+    ...(facts === undefined ? [] : [`  started as: ${escaped(facts.starts, 150)}`]),
+    ...(fetched === undefined ? [] : [`  package ${escaped(fetched.name)}, ${version}; ${publisher}`]),
+    `  over ${facts?.transport === "http" ? "HTTP" : "stdio"}, ${tier}; tools ${card.digest.slice(0, 12)}`,
+    ...listLine("signs in with", facts?.account ?? []),
+    ...listLine("hosts", facts?.hosts ?? []),
+    ...listLine("files", facts?.files ?? []),
+    ...card.scope.slice(0, 6).map((sentence) => `  ${escaped(sentence, 160)}`),
+    ...(card.probe === undefined ? [] : [`  probes: ${escaped(card.probe, 140)}`]),
+    ...(card.packs.length === 0 || openTools(card).length === 0
+      ? []
+      : [
+          `  a label pack fits its tools: ${card.packs.join(", ")} (\`servers: { NAME: { pack: ${card.packs[0] ?? ""} } }\` in your policy)`,
+        ]),
+  ];
+}
+
+function listLine(what: string, values: readonly string[]): readonly string[] {
+  if (values.length === 0) return [];
+  const rest = values.length > 6 ? ` and ${values.length - 6} more` : "";
+  return [
+    `  ${what}: ${values
+      .slice(0, 6)
+      .map((one) => escaped(one))
+      .join(", ")}${rest}`,
+  ];
+}
+
+function groupLines(title: string, tools: readonly CardTool[]): readonly string[] {
+  if (tools.length === 0) return [];
+  const width = Math.min(32, Math.max(...tools.map(({ name }) => escaped(name, 32).length)));
+  const rows = tools
+    .slice(0, toolsMax)
+    .map((tool) => `  ${markOf(tool)} ${escaped(tool.name, 32).padEnd(width)}  ${saysOf(tool)}`);
+  const rest = tools.length - toolsMax;
+  return [`${title} (${tools.length})`, ...rows, ...(rest > 0 ? [`  and ${many(rest, "tool")} more`] : []), ""];
+}
+
+/** One sign a tool: what an answer would do to it. */
+function markOf({ standing }: CardTool): string {
+  return standing === "ready" ? "+" : standing === "doubtful" ? "?" : "=";
+}
+
+function saysOf(tool: CardTool): string {
+  const effects = effectsOf(tool);
+  const does = effects.length === 0 || effects.length > 6 ? "anything" : effects.join(", ");
+  if (tool.standing === "labelled") return tool.source === "pack" ? "your label pack decides" : "your policy decides";
+  if (tool.standing === "accepted") return `${does}; accepted`;
+  const changed = tool.change === undefined || tool.change.kind === "new" ? "" : `; changed: ${tool.change.kind}`;
+  return `${does}; ${sourceOf(tool)}${changed}`;
+}
+
+function sourceOf({ reading, source }: CardTool): string {
+  const effects = reading.facts.find(({ about }) => about === "effects");
+  const percent = effects === undefined ? "" : ` (${Math.floor(effects.probability * 100)} %)`;
+  return source === "server" || effects?.source === "declared"
+    ? "the server says so"
+    : `names and schema suggest it${percent}`;
+}
+
+function changeLines(card: Card): readonly string[] {
+  const changed = openTools(card).filter(({ change }) => change !== undefined && change.kind !== "new");
+  if (changed.length === 0) return [];
+  const lines = changed
+    .slice(0, toolsMax)
+    .flatMap(({ name, change }) => [
+      `  ${quoted(name)}: ${change?.kind ?? ""}`,
+      ...(change?.lines ?? []).slice(1, changeLinesMax),
+    ]);
+  return ["What changed since it was accepted (text of the server):", ...lines, ""];
+}
+
+/** Doubts shown: the answer to each is one key of a review. */
+function doubtLines(card: Card): readonly string[] {
+  const doubtful = openTools(card).filter(({ standing }) => standing === "doubtful");
+  if (doubtful.length === 0) return [];
+  const lines = doubtful.slice(0, toolsMax).map(({ name, doubts }) => {
+    const [first] = doubts;
+    const about = first === undefined ? "" : `${aboutWords(first.about)}: ${escaped(first.why, 100)}`;
+    return `  ${escaped(name, 32)}: ${about}${doubts.length > 1 ? ` (and ${doubts.length - 1} more)` : ""}`;
+  });
+  const rest = doubtful.length - toolsMax;
+  return ["In doubt", ...lines, ...(rest > 0 ? [`  and ${many(rest, "tool")} more`] : []), ""];
+}
+
+/** The subject of a fact in words: text from the server may be in it. */
+export function aboutWords(about: string): string {
+  const argument = /^args\/(.*)\/role$/s.exec(about)?.[1];
+  if (argument !== undefined) return `argument ${quoted(argument)}`;
+  return about === "effects" ? "what it does" : about === "flags" ? "whether it can be undone" : escaped(about);
+}
+
+function notKnownLines({ coverage }: Card): readonly string[] {
+  return coverage.length === 0 ? [] : ["Not looked at", ...coverage.map((line) => `  ${line}`), ""];
+}
+
+function answerLines(card: Card): readonly string[] {
+  const ready = openTools(card).filter(({ standing }) => standing === "ready").length;
+  const doubtful = openTools(card).length - ready;
+  if (ready + doubtful === 0) return [`Nothing waits for an answer: ${many(toolsOf(card).length, "tool")}.`];
+  if (ready === 0) return ["No tool is marked +: a review accepts those in doubt one by one, and until then they ask."];
+  const rest = doubtful === 0 ? "" : `; the ${doubtful} in doubt go on asking until they are reviewed`;
+  return [`Accepting covers the ${many(ready, "tool")} marked + and consents to no call${rest}.`];
+}
+
+function quoted(text: string): string {
+  return `\`${escaped(text)}\``;
+}
+
+function escaped(text: string, charactersMax = textCharactersMax): string {
+  const seen = escapeForDisplay(text.slice(0, charactersMax));
+  return text.length <= charactersMax && seen.length <= charactersMax ? seen : `${seen.slice(0, charactersMax - 1)}…`;
+}
+
+function clipped(line: string, charactersMax: number): string {
+  return line.length <= charactersMax ? line : `${line.slice(0, charactersMax - 1)}…`;
+}
+
+/** One tool as a review shows it: what it seems to do, each doubt, and what the answer would take for true. */
+export function toolLines(tool: CardTool): readonly string[] {
+  const facts = tool.reading.facts.filter(({ about }) => about !== "output/trust");
+  const rows = facts.slice(0, toolsMax).map(({ about, value, probability, because }) => {
+    const words = Array.isArray(value) ? value.join(", ") || "nothing" : JSON.stringify(value);
+    const why = because.length === 0 ? "nothing says so" : escaped(because.slice(0, 3).join(", "), 80);
+    return `  ${aboutWords(about)}: ${escaped(words, 80)} (${Math.floor(probability * 100)} %: ${why})`;
+  });
+  const others = tool.doubts.filter(({ about }) => about === "text" || about === "name");
+  const description = tool.entry["description"];
+  const says = typeof description === "string" ? [`  its server says: ${escaped(description, 140)}`] : [];
+  return [
+    `${quoted(tool.name)}: ${groupWords[tool.reading.group].toLowerCase()}`,
+    ...says,
+    ...rows,
+    ...others.map(({ why }) => `  against it: ${escaped(why, 120)}`),
+  ].map((line) => clipped(line, lineCharactersMax));
+}

@@ -1,0 +1,157 @@
+/**
+ * The admission card of a server: what it is, what each of its tools seems to do, and what is not known (lifecycle.md
+ * 1.7). Made from facts alone, so that a terminal, a form and a console show the same. Accepting it decides effects, flags
+ * and roles of arguments of the tools that are ready; it is no consent to any call.
+ */
+import type { LabelSource } from "../../core/contract.ts";
+import type { JsonObject } from "../../core/json.ts";
+import { type ToolLabelsText, namePattern } from "../../policy/document/shapes-labels.ts";
+import { effectsForm } from "../../policy/document/label-forms.ts";
+import {
+  type ReadingDoubt,
+  type ReadingGroup,
+  type ToolReading,
+  labelOf,
+  readingGroups,
+} from "../../oracles/labels/reading.ts";
+import type { ServerAnswer } from "./card-answers.ts";
+import type { EntryChangeKind } from "./entry-change.ts";
+import type { ServerFacts } from "./server-facts.ts";
+
+/** NEW before an answer; PROBATION while something is open; TRUSTED when all is accepted; FLAGGED on evidence against it. */
+export type TrustState = "new" | "probation" | "trusted" | "flagged" | "quarantined";
+
+/** A tool as it is listed now, with what is believed and what is proposed. */
+export type SeenTool = {
+  readonly name: string;
+  /** SHA-256 of the whole entry. */
+  readonly digest: string;
+  readonly entry: JsonObject;
+  /** Where its label in force comes from. */
+  readonly source: LabelSource;
+  readonly reading: ToolReading;
+  /** Phrases of the detectors, empty where they find nothing. */
+  readonly findings: readonly string[];
+  /** What changed since the entry that was accepted; undefined where nothing did, or nothing was. */
+  readonly change: { readonly kind: EntryChangeKind; readonly lines: readonly string[] } | undefined;
+};
+
+export type CardFacts = {
+  readonly server: string;
+  readonly facts: ServerFacts | undefined;
+  /** What the server calls itself: its own words. */
+  readonly declared: { readonly name: string; readonly version: string } | undefined;
+  /** Digest of the list of tools. */
+  readonly digest: string;
+  readonly tools: readonly SeenTool[];
+  readonly isolation: { readonly tier: string; readonly missing: readonly string[] } | undefined;
+  /** The scope that the policy gives it, as sentences. */
+  readonly scope: readonly string[];
+  readonly packs: readonly string[];
+  /** Verdict of probes, as a phrase; undefined where none ran. */
+  readonly probe: string | undefined;
+  readonly answer: ServerAnswer | undefined;
+  /** Last day of the readings that are in force. */
+  readonly until: string | undefined;
+};
+
+/** `labelled`: policy or pack decide. `accepted`: a card did. `ready`: one key accepts it. `doubtful`: to be reviewed. */
+export type ToolStanding = "labelled" | "accepted" | "ready" | "doubtful";
+
+export type CardTool = SeenTool & { readonly standing: ToolStanding; readonly doubts: readonly ReadingDoubt[] };
+
+export type Card = Omit<CardFacts, "tools"> & {
+  readonly state: TrustState;
+  readonly groups: readonly { readonly group: ReadingGroup; readonly tools: readonly CardTool[] }[];
+  /** What results count as, once their tool is accepted: a sentence, and the label that it stands for. */
+  readonly results: { readonly words: string; readonly label: { readonly confidentiality: string } };
+  /** What was not read or run. */
+  readonly coverage: readonly string[];
+};
+
+export function makeCard(given: CardFacts): Card {
+  const tools = given.tools.map(standingOf);
+  const groups = readingGroups.map((group) => ({ group, tools: tools.filter((tool) => tool.reading.group === group) }));
+  return { ...given, state: stateOf(given, tools), groups, results: resultsOf(given), coverage: coverageOf(given) };
+}
+
+export function toolsOf({ groups }: Pick<Card, "groups">): readonly CardTool[] {
+  return groups.flatMap(({ tools }) => tools);
+}
+
+/** Tools that wait for an answer. */
+export function openTools(card: Pick<Card, "groups">): readonly CardTool[] {
+  return toolsOf(card).filter(({ standing }) => standing === "ready" || standing === "doubtful");
+}
+
+const usableName = new RegExp(namePattern, "u");
+
+function standingOf(tool: SeenTool): CardTool {
+  const { source, reading, findings, name } = tool;
+  const doubts: ReadingDoubt[] = [...reading.doubts];
+  if (reading.label.effects === undefined && doubts.every(({ about }) => about !== "effects")) {
+    doubts.push({ about: "effects", probability: 0, why: "nothing says what it does" });
+  }
+  for (const finding of findings) doubts.push({ about: "text", probability: 0, why: finding });
+  if (!usableName.test(name))
+    doubts.push({ about: "name", probability: 0, why: "its name cannot be written in a policy" });
+  if (source === "card") return { ...tool, doubts, standing: "accepted" };
+  if (source === "operator" || source === "pack") return { ...tool, doubts, standing: "labelled" };
+  return { ...tool, doubts, standing: doubts.length === 0 ? "ready" : "doubtful" };
+}
+
+function stateOf({ answer }: CardFacts, tools: readonly CardTool[]): TrustState {
+  if (answer?.answer === "refused") return "quarantined";
+  if (answer?.flagged !== undefined) return "flagged";
+  const open = tools.filter(({ standing }) => standing === "ready" || standing === "doubtful");
+  const known = tools.length > open.length;
+  if (answer === undefined && !known) return "new";
+  return open.length === 0 && tools.length > 0 ? "trusted" : "probation";
+}
+
+/**
+ * Proposed as the operator's own word: private without categories. Whatever an account shows is its users', and what a
+ * program of this machine reads is its user's.
+ */
+function resultsOf({ facts }: CardFacts): Card["results"] {
+  const account = (facts?.account ?? []).slice(0, 3).join(", ");
+  const whose = account === "" ? "private to you" : `private to the users of its account (${account})`;
+  return {
+    label: { confidentiality: "private" },
+    words: `What its tools return counts as ${whose} and as holding no passwords or keys: it is text of others that is not obeyed, and goes nowhere outside without a question.`,
+  };
+}
+
+function coverageOf({ probe, facts, tools, isolation }: CardFacts): readonly string[] {
+  return [
+    ...(probe === undefined ? ["No tool was run: all of this is what names, texts and schemas say."] : []),
+    ...(facts?.transport === "stdio"
+      ? ["The program itself was not read."]
+      : ["The program runs elsewhere and cannot be looked at."]),
+    ...(facts?.package !== undefined && facts.package.version === undefined
+      ? ["The version is not pinned: another one may start the next time."]
+      : []),
+    ...(isolation === undefined || isolation.tier === "none"
+      ? ["It runs without isolation: what it does beside its answers is not seen."]
+      : []),
+    ...(tools.length === 0 ? ["It lists no tools, so there is nothing to accept."] : []),
+  ];
+}
+
+/** The label that is accepted of a tool; `whole` takes doubtful facts at their word, as an operator who reviewed them does. */
+export function acceptedLabel(
+  { reading }: SeenTool,
+  { results }: Pick<Card, "results">,
+  whole: boolean,
+): ToolLabelsText {
+  const label = whole ? labelOf(reading.facts) : reading.label;
+  return { ...label, output: { confidentiality: results.label.confidentiality } };
+}
+
+/** Effects as a card shows them: the most that it may do. */
+export function effectsOf({ reading }: SeenTool): readonly string[] {
+  const fact = reading.facts.find(({ about }) => about === "effects");
+  const { effects } = reading.label;
+  if (effects !== undefined) return effectsForm(effects).may;
+  return Array.isArray(fact?.value) ? fact.value.filter((one) => typeof one === "string") : [];
+}

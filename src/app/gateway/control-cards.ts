@@ -1,0 +1,54 @@
+/** The requests about admission cards: which there are, one of them, and an answer. */
+import { userInfo } from "node:os";
+import { type Result, err, ok } from "../../core/result.ts";
+import { type CardChoice, cardChoices } from "../cards/card-acts.ts";
+import { countsOf } from "../cards/card-desk.ts";
+import { type Card, openTools } from "../cards/card.ts";
+import { cardLines, toolLines } from "../cards/card-text.ts";
+import { shown } from "../state/sentences.ts";
+import type { Composition } from "./composition.ts";
+import type { Reply, Request } from "./control-contract.ts";
+import { afterProof } from "./control-factor.ts";
+
+export function cardsReport({ cards }: Composition): Reply<"cards"> {
+  return { cards: cards.servers().flatMap((server) => summaryOf(cards.card(server))) };
+}
+
+export function cardReport({ cards }: Composition, { server }: Request<"card">): Result<Reply<"card">, string> {
+  const card = cards.card(server);
+  const [summary] = summaryOf(card);
+  if (card === undefined || summary === undefined) return err(unknownServer(server));
+  const doubtful = openTools(card).filter(({ standing }) => standing === "doubtful");
+  const doubts = doubtful.map((tool) => ({ tool: tool.name, group: tool.reading.group, lines: toolLines(tool) }));
+  return ok({ ...summary, digest: card.digest, lines: cardLines(card), doubts });
+}
+
+/** Answering needs the proof that consent to a call that cannot be undone would need: it decides for all later calls. */
+export async function answerCard(
+  composition: Composition,
+  request: Request<"card-answer">,
+): Promise<Result<Reply<"card-answer">, string>> {
+  const { server, digest, reviewed, days } = request;
+  const choice = cardChoices.find((one): one is CardChoice => one === request.choice);
+  if (choice === undefined) return err(`Answer with one of ${cardChoices.join(", ")}.`);
+  const { cards } = composition;
+  const shownNow = cards.card(server)?.digest;
+  // No proof is asked for in vain.
+  if (shownNow === undefined) return err(unknownServer(server));
+  return afterProof(composition, request, async () => {
+    const done = await cards.answer(server, digest, { choice, reviewed, days, by: `os:${userInfo().uid}` });
+    if (!done.ok) return done;
+    const [summary] = summaryOf(done.value);
+    return summary === undefined ? err(unknownServer(server)) : ok(summary);
+  });
+}
+
+function summaryOf(card: Card | undefined): readonly Reply<"cards">["cards"][number][] {
+  if (card === undefined) return [];
+  const { server, state, until } = card;
+  return [{ server, state, ...countsOf(card), ...(until === undefined ? {} : { until }) }];
+}
+
+function unknownServer(server: string): string {
+  return `No server \`${shown(server, 64)}\` has listed its tools yet: start its client, then repeat.`;
+}

@@ -1,0 +1,172 @@
+/**
+ * `sluicegate cards [SERVER]`: what servers are and what of them is accepted, one question for each server instead of one
+ * for each call. Without an answer on the command line a terminal asks for one key.
+ */
+import type { Command } from "commander";
+import { daysMax, daysUsual } from "../../app/cards/card-acts.ts";
+import type { Reply, Request } from "../../app/gateway/control-contract.ts";
+import { type Outcome, failure } from "../../app/state/outcome.ts";
+import { many, shown, table } from "../../app/state/sentences.ts";
+import type { Json } from "../../core/json.ts";
+import { typed } from "../agreed.ts";
+import { askDaemon, outcomeOf } from "../control-client.ts";
+import { type OptionsOf, acts } from "../output.ts";
+import { type Proving, askProven, codeOption } from "../proven.ts";
+
+const cardOptions = {
+  "--accept": "accept what is marked +, for exactly these tools; it consents to no call",
+  "--review": "also go through the tools in doubt, one key each, before accepting",
+  "--isolated": "accept it, and let it run isolated only",
+  "--refuse": "refuse the server: it is not listed, and nothing of it is called",
+  "--later": "no answer now: it stays on probation, and is not mentioned again until it changes",
+  "--forget": "take every answer about it back",
+  "--yes-reads": "for scripts: accept the tools marked + that only read, of this server or of all",
+  "--days <days>": ["how long the answer holds", String(daysUsual)],
+  ...codeOption,
+} as const;
+type Options = OptionsOf<typeof cardOptions> & { readonly json?: true };
+
+export function register(program: Command): void {
+  const command = program
+    .command("cards [server]")
+    .description("what servers are and what is accepted of them; answers a card once instead of each call");
+  acts(command, cardOptions, (options, server?: string) => cards(server, options));
+}
+
+const choices = ["accept", "review", "isolated", "refuse", "later", "forget", "yesReads"] as const;
+
+/** The part of an answer that all servers of one command share. */
+type Way = { readonly days: number; readonly proving: Proving; readonly json: boolean };
+
+async function cards(server: string | undefined, options: Options): Promise<Outcome> {
+  const [choice, second] = choices.filter((name) => options[name] === true);
+  if (second !== undefined) return failure("SG-USAGE", "Give one answer: the options of `cards` exclude each other.");
+  const days = /^\d{1,5}$/.test(options.days) ? Number(options.days) : 0;
+  if (days < 1 || days > daysMax) return failure("SG-USAGE", `\`--days\` takes a whole number from 1 to ${daysMax}.`);
+  const way = { days, proving: { code: options.code }, json: options.json === true };
+  if (choice === "yesReads") return reads(server, way);
+  if (server === undefined)
+    return choice === undefined ? list() : failure("SG-USAGE", "Name the server: `sluicegate cards` lists them.");
+  const answer = await askDaemon({ kind: "card", server });
+  if (!answer.ok) return outcomeOf(answer, () => "");
+  const card = answer.value.reply;
+  if (choice === "review") return review(card, way);
+  if (choice !== undefined) return send(card, choice, [], way);
+  if (!process.stdin.isTTY || options.json === true || (card.ready === 0 && card.doubtful === 0))
+    return { exitCode: 0, json: answer.value.json, text: cardText(card) };
+  return askKey(card, way);
+}
+
+async function list(): Promise<Outcome> {
+  return outcomeOf(await askDaemon({ kind: "cards" }), listText, { cards: [] });
+}
+
+export function listText({ cards: all }: Reply<"cards">): string {
+  if (all.length === 0) return "No server has listed its tools yet: a card is made when its client starts it.";
+  const rows = all.map(({ server, state, tools, ready, doubtful, until }) => [
+    shown(server, 64),
+    state,
+    many(tools, "tool"),
+    ready + doubtful === 0 ? "nothing waits" : `${ready} to accept, ${doubtful} in doubt`,
+    until === undefined ? "" : `until ${until}`,
+  ]);
+  const waits = all.find(({ ready, doubtful }) => ready + doubtful > 0);
+  const way =
+    waits === undefined ? [] : [`Look at one and answer it: \`sluicegate cards ${shown(waits.server, 64)}\`.`];
+  return [table([["server", "state", "lists", "waits", ""], ...rows]), ...way].join("\n");
+}
+
+function cardText({ lines }: Reply<"card">): string {
+  return lines.map((line) => shown(line, 400)).join("\n");
+}
+
+const keys: Readonly<Record<string, "accept" | "review" | "isolated" | "refuse" | "later">> = {
+  a: "accept",
+  r: "review",
+  i: "isolated",
+  x: "refuse",
+  l: "later",
+};
+
+/** One key, and Enter: anything else is no answer. */
+async function askKey(card: Reply<"card">, way: Way): Promise<Outcome> {
+  process.stderr.write(`${cardText(card)}\n`);
+  const review = card.doubtful === 0 ? "" : `r review the ${card.doubtful} in doubt first · `;
+  const key = await typed(
+    `a accept for ${way.days} days · ${review}i isolated only · x refuse the server · l later > `,
+  );
+  const choice = Object.hasOwn(keys, key.toLowerCase()) ? keys[key.toLowerCase()] : undefined;
+  if (choice === undefined) return { exitCode: 1, json: undefined, text: "Nothing was answered." };
+  return choice === "review" ? review1(card, way) : send(card, choice, [], way);
+}
+
+async function review(card: Reply<"card">, way: Way): Promise<Outcome> {
+  if (!process.stdin.isTTY)
+    return failure("SG-USAGE", "`--review` asks on a terminal, and this is not one: run it in one, or use `--accept`.");
+  process.stderr.write(`${cardText(card)}\n`);
+  return review1(card, way);
+}
+
+/** Doubtful tools first, one key each; then one key for everything. */
+async function review1(card: Reply<"card">, way: Way): Promise<Outcome> {
+  const reviewed: string[] = [];
+  for (const [place, { tool, lines }] of card.doubts.entries()) {
+    process.stderr.write(`\n${lines.map((line) => shown(line, 400)).join("\n")}\n`);
+    const key = await typed(`(${place + 1} of ${card.doubts.length}) y that is right · n it stays unknown · q stop > `);
+    if (/^q/i.test(key)) return { exitCode: 1, json: undefined, text: "Nothing was answered." };
+    if (/^y(es)?$/i.test(key)) reviewed.push(tool);
+  }
+  const sum = card.ready + reviewed.length;
+  const key = await typed(`Accept ${many(sum, "tool")} for ${way.days} days? [y/N] `);
+  if (!/^y(es)?$/i.test(key)) return { exitCode: 1, json: undefined, text: "Nothing was answered." };
+  return send(card, "accept", reviewed, way);
+}
+
+type Choice = "accept" | "reads" | "isolated" | "refuse" | "later" | "forget";
+
+async function send(
+  { server, digest }: Pick<Reply<"card">, "server" | "digest">,
+  choice: Choice,
+  reviewed: readonly string[],
+  { days, proving }: Way,
+): Promise<Outcome> {
+  const act: Request<"card-answer"> = { kind: "card-answer", server, digest, choice, reviewed, days };
+  return outcomeOf(await askProven(act, proving), (reply) => doneText(choice, reply));
+}
+
+function doneText(choice: Choice, { server, tools, ready, doubtful, until }: Reply<"card-answer">): string {
+  const name = shown(server, 64);
+  if (choice === "refuse")
+    return `Refused: \`${name}\` is not listed any more. \`sluicegate cards ${name} --forget\` takes that back.`;
+  if (choice === "later") return `Left open: calls of \`${name}\` ask, one by one.`;
+  if (choice === "forget") return `Forgotten: nothing is accepted of \`${name}\`.`;
+  const open = ready + doubtful;
+  const rest = open === 0 ? "" : ` ${many(open, "tool")} of ${tools} still ask.`;
+  return `Accepted${until === undefined ? "" : ` until ${until}`}, from the next call on.${rest}`;
+}
+
+/** Accepts what only reads, of one server or of all that wait. */
+async function reads(server: string | undefined, way: Way): Promise<Outcome> {
+  const all = await askDaemon({ kind: "cards" });
+  if (!all.ok) return outcomeOf(all, () => "");
+  const meant = all.value.reply.cards.filter((one) => (server === undefined ? one.ready > 0 : one.server === server));
+  if (meant.length === 0)
+    return failure(
+      "SG-CARDS",
+      "No card has tools to accept: `sluicegate cards` lists them, `sluicegate cards NAME` shows why.",
+    );
+  const results: { server: string; done: boolean; says: string }[] = [];
+  for (const { server: name } of meant) {
+    const card = await askDaemon({ kind: "card", server: name });
+    if (!card.ok) return outcomeOf(card, () => "");
+    const done = await send(card.value.reply, "reads", [], way);
+    results.push({ server: name, done: done.exitCode === 0, says: done.text });
+  }
+  const failed = results.some(({ done }) => !done);
+  const json: Json = { results: results.map(({ server: name, done, says }) => ({ server: name, done, says })) };
+  return {
+    exitCode: failed ? 1 : 0,
+    json,
+    text: results.map(({ server: name, says }) => `${shown(name, 64)}: ${says}`).join("\n"),
+  };
+}
