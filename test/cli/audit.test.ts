@@ -24,7 +24,17 @@ const gatewayDatabase = (): string => join(gatewayHome(), "log.db");
 /** What `audit verify` says of a place where no log is. */
 const absent = (log: "daemon" | "gateway") => {
   const file = log === "daemon" ? database() : gatewayDatabase();
-  return { log, file, state: "missing", records: 0, checkpoints: 0, pruned: [], findings: [], writers: [] };
+  return {
+    log,
+    file,
+    state: "missing",
+    records: 0,
+    checkpoints: 0,
+    pruned: [],
+    snapshots: { checked: 0, unchecked: 0 },
+    findings: [],
+    writers: [],
+  };
 };
 
 async function openLog(home = terminal.home): Promise<EventLog> {

@@ -5,7 +5,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { AgedLog, dayMs, type StoreKind } from "../kit/gateway/aged-log.ts";
-import { lattice, unwrap } from "../kit/gateway/log-records.ts";
+import { lattice } from "../kit/gateway/log-records.ts";
 
 const runs = Math.ceil(Number(process.env["SLUICEGATE_RUNS"] ?? 100) / 4);
 const keys = ["a", "b", "c"] as const;

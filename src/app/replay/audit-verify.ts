@@ -23,6 +23,7 @@ import {
 import { missedLog, remembered } from "../state/log-trust.ts";
 import { type Outcome, failure } from "../state/outcome.ts";
 import { many, shortPath } from "../state/sentences.ts";
+import { type CheckedSnapshots, checkSnapshots } from "./snapshot-findings.ts";
 import { textFile } from "../state/text-file.ts";
 
 /** An earlier report that is checked against is small; anything larger is another file. */
@@ -33,6 +34,7 @@ const findingsShownMax = 20;
 
 /** `missing`, `empty` and `unreadable` are reported as such: there is nothing whose links could hold. */
 type LogReport = Pick<Verified, "writers" | "findings" | "pruned"> & {
+  readonly snapshots: CheckedSnapshots["counts"];
   readonly log: LogName;
   readonly file: string;
   readonly state: "intact" | "broken" | "empty" | "missing" | "unreadable";
@@ -74,18 +76,23 @@ async function reportOn(name: LogName, { opened, closed }: LogsThere, heads: rea
   const { head, findings } = remembered(logHome(process.env, name), log.keys);
   const verified = await verifyLog(log.store, log.keys, { outside: heads, remembered: head });
   if (!verified.ok) return unreadable(name, storeFault(verified.error));
-  const all = [...findings, ...verified.value.findings];
-  return reportOf(log, { ...verified.value, findings: all, valid: all.length === 0 });
+  const snapshots = await checkSnapshots(log);
+  const all = [...findings, ...verified.value.findings, ...snapshots.findings];
+  return reportOf(log, { ...verified.value, findings: all, valid: all.length === 0 }, snapshots.counts);
 }
 
 function unreadable(name: LogName, { code, sentence }: LogFault): LogReport {
   return { ...nothingOf(name), state: "unreadable", error: { code, message: sentence }, findings: [] };
 }
 
-function reportOf({ name, database }: NamedLog, { valid, findings, writers, pruned }: Verified): LogReport {
+function reportOf(
+  { name, database }: NamedLog,
+  { valid, findings, writers, pruned }: Verified,
+  snapshots: LogReport["snapshots"],
+): LogReport {
   const [records, checkpoints] = [total(writers, "records"), total(writers, "checkpoints")];
   const state = !valid ? "broken" : records === 0 ? "empty" : "intact";
-  return { log: name, file: database, state, records, checkpoints, findings, writers, pruned };
+  return { log: name, file: database, state, records, checkpoints, findings, writers, pruned, snapshots };
 }
 
 /** A log that an earlier report saw and that is gone now is the worst finding of all. */
@@ -98,9 +105,10 @@ function missing(name: LogName, heads: readonly Head[]): LogReport {
   return { ...nothingOf(name), state: "missing", findings: missed === undefined ? findings : [...findings, missed] };
 }
 
-function nothingOf(name: LogName): Pick<LogReport, "log" | "file" | "records" | "checkpoints" | "writers" | "pruned"> {
+function nothingOf(name: LogName): Omit<LogReport, "state" | "error" | "findings"> {
   const file = logPlaces(logHome(process.env, name)).database;
-  return { log: name, file, records: 0, checkpoints: 0, writers: [], pruned: [] };
+  const snapshots = { checked: 0, unchecked: 0 };
+  return { log: name, file, records: 0, checkpoints: 0, writers: [], pruned: [], snapshots };
 }
 
 function total(writers: Verified["writers"], what: "records" | "checkpoints"): number {
@@ -115,7 +123,7 @@ function readable(logs: readonly LogReport[]): string {
 }
 
 function readableLog(report: LogReport): readonly string[] {
-  const { log, file, state, records, findings, writers, pruned, error } = report;
+  const { log, file, state, records, findings, writers, pruned, snapshots, error } = report;
   const lines = writers.map((writer) => {
     const forgotten = writer.unreadable === 0 ? "" : `, ${writer.unreadable} payloads forgotten with their key`;
     const left = writer.left === 0 ? "" : `, ${many(writer.left, "record")} left`;
@@ -131,7 +139,26 @@ function readableLog(report: LogReport): readonly string[] {
     missing: `There is no ${log} log at ${place}.`,
     unreadable: `The ${log} log was not checked. ${error?.message ?? ""} [${error?.code ?? ""}]`,
   } as const;
-  return [...lines, ...leftLine(log, pruned), ...shownFindings, ...more, verdicts[state]];
+  return [
+    ...lines,
+    ...leftLine(log, pruned),
+    ...snapshotLine(log, snapshots),
+    ...shownFindings,
+    ...more,
+    verdicts[state],
+  ];
+}
+
+/** How many snapshots of runs were folded again, and how many could not be. */
+function snapshotLine(log: LogName, { checked, unchecked }: LogReport["snapshots"]): readonly string[] {
+  if (checked + unchecked === 0) return [];
+  const rest =
+    unchecked === 0
+      ? ""
+      : `; ${unchecked} ${unchecked === 1 ? "was" : "were"} not, of another release or policy, or without its key: no run is taken up from such a one`;
+  return [
+    `${log}: ${many(checked, "snapshot")} of open runs ${checked === 1 ? "was" : "were"} held against their records${rest}.`,
+  ];
 }
 
 /** What left by retention, in words: the gaps that signed records explain. */

@@ -19,6 +19,8 @@ export type Finding = {
     | "pruned-overlap"
     | "pruned-open"
     | "pruned-unmarked"
+    | "snapshot-altered"
+    | "snapshot-differs"
     | "keys-older";
   readonly writer: number;
   /** Record the finding is about; for a gap or a truncation the first one that is missing. */

@@ -6,7 +6,7 @@
  */
 import { member, stringMember } from "../../core/json.ts";
 import type { Result } from "../../core/result.ts";
-import type { Snapshot } from "../ports/snapshots.ts";
+import type { Snapshot, StoredSnapshot } from "../ports/snapshots.ts";
 import type { LogKeys, Store, StoreFailure } from "../ports/store.ts";
 import { readJsonObject } from "./json-text.ts";
 
@@ -37,22 +37,55 @@ export function keepSnapshot({ store, keys, release }: Needs, snapshot: Snapshot
   return store.putSnapshot({ run, writer, seq, sealed });
 }
 
-/** A snapshot as it was written; undefined where it does not open, or is not what its row says. */
-export async function openSnapshot({ store, keys, release }: Needs, run: string): Promise<Snapshot | undefined> {
+/**
+ * What a snapshot in the store is. `unreadable`: the key of its day is gone. `foreign`: another release wrote it, so nothing
+ * goes on from it. `altered`: it does not open, is not what its row says, or its record is not in the log.
+ */
+export type Inspected =
+  | { readonly kind: "unreadable" | "foreign" }
+  | { readonly kind: "altered"; readonly at: Pick<StoredSnapshot, "writer" | "seq"> }
+  | { readonly kind: "authentic"; readonly snapshot: Snapshot };
+
+/** Looks at the snapshot of a run for `audit verify`; undefined where it has none, or the store cannot be read. */
+export async function inspectSnapshot(needs: Needs, run: string): Promise<Inspected | undefined> {
+  const { store, keys, release } = needs;
   const stored = await store.snapshot(run);
   if (!stored.ok || stored.value === undefined) return undefined;
   const { writer, seq, sealed } = stored.value;
   const opened = keys.open(run, sealed, bound(writer, seq));
-  const end = opened.ok ? opened.value.indexOf("\n") : -1;
-  if (!opened.ok || end < 0) return undefined;
-  const head = readJsonObject(opened.value.slice(0, end));
+  const altered = { kind: "altered", at: { writer, seq } } as const;
+  if (!opened.ok) return opened.error === "missing-key" ? { kind: "unreadable" } : altered;
+  const head = readJsonObject(opened.value.slice(0, opened.value.indexOf("\n")));
+  // Authentic, so this is what its writer said of itself.
+  if (stringMember(head, "release") !== (release ?? "") || member(head, "format") !== snapshotFormat) {
+    return { kind: "foreign" };
+  }
+  const snapshot = readSnapshot(needs, run, { writer, seq, text: opened.value });
+  return snapshot !== undefined && (await isOnChain(store, snapshot)) ? { kind: "authentic", snapshot } : altered;
+}
+
+/** A snapshot as it was written; undefined where it does not open, or is not what its row says. */
+async function openSnapshot(needs: Needs, run: string): Promise<Snapshot | undefined> {
+  const stored = await needs.store.snapshot(run);
+  if (!stored.ok || stored.value === undefined) return undefined;
+  const { writer, seq, sealed } = stored.value;
+  const opened = needs.keys.open(run, sealed, bound(writer, seq));
+  return opened.ok ? readSnapshot(needs, run, { writer, seq, text: opened.value }) : undefined;
+}
+
+type Opened = { readonly writer: number; readonly seq: number; readonly text: string };
+
+function readSnapshot({ release }: Needs, run: string, { writer, seq, text: whole }: Opened): Snapshot | undefined {
+  const end = whole.indexOf("\n");
+  if (end < 0) return undefined;
+  const head = readJsonObject(whole.slice(0, end));
   const fingerprint = stringMember(head, "fingerprint") ?? "";
   const fits = stringMember(head, "fits") ?? "";
   const since = member(head, "sinceWallMs");
   const sinceWallMs = typeof since === "number" ? since : Number.NaN;
-  const snapshot = { run, place: { writer, seq, fingerprint }, sinceWallMs, fits, text: opened.value.slice(end + 1) };
+  const snapshot = { run, place: { writer, seq, fingerprint }, sinceWallMs, fits, text: whole.slice(end + 1) };
   // One way to write a head, so comparing the texts compares every member of it.
-  return opened.value.slice(0, end) === headText(snapshot, release) ? snapshot : undefined;
+  return whole.slice(0, end) === headText(snapshot, release) ? snapshot : undefined;
 }
 
 /** The snapshot of a run that can be gone on from. */

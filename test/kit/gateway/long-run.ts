@@ -72,12 +72,15 @@ export async function recorded(policyText: string): Promise<Recorded> {
   return { begun, calls, policy: policyOf(policyText) };
 }
 
-/** An open run in a real log, in memory. */
-export async function longRun({ begun, calls, policy }: Recorded): Promise<LongRun> {
-  const folder = temporaryFolder();
-  const store = openMemoryStore();
+/** Where the log of a long run lies, and the release that writes it. */
+export type LongRunPlace = { readonly home: string; readonly store: Store; readonly release: string };
+
+/** An open run in a real log, in memory unless a place is given. */
+export async function longRun({ begun, calls, policy }: Recorded, place?: LongRunPlace): Promise<LongRun> {
+  const folder = place === undefined ? temporaryFolder() : { path: place.home, remove: () => undefined };
+  const { store, release } = place ?? { store: openMemoryStore(), release: "1" };
   const keys = unwrap(openKeys(join(folder.path, "keys")));
-  const log = unwrap(await openEventLog({ store, keys, wallMs: Date.now, chain: "c".repeat(32), release: "1" }, 0));
+  const log = unwrap(await openEventLog({ store, keys, wallMs: Date.now, chain: "c".repeat(32), release }, 0));
   const key = begun[0]?.run ?? "";
   const row: RunRow = {
     key,
