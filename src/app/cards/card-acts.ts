@@ -1,5 +1,6 @@
 /** What each answer to a card makes of what is on record. */
 import { type Result, err, ok } from "../../core/result.ts";
+import { serverPattern } from "../../policy/document/shapes-labels.ts";
 import { today } from "../policy/policy-source.ts";
 import { type Card, type CardTool, acceptedLabel, openTools, toolsOf } from "./card.ts";
 import type { CardAnswer, ServerAnswer } from "./card-answers.ts";
@@ -22,6 +23,8 @@ export type CardAct = {
 export const daysMax = 3_650;
 export const daysUsual = 90;
 
+const usableServer = new RegExp(serverPattern, "u");
+
 const dayMs = 86_400_000;
 
 export type Answered = {
@@ -34,6 +37,10 @@ export function answered(card: Card, act: CardAct, nowMs: number): Result<Answer
   const { choice, days } = act;
   if (!Number.isInteger(days) || days < 1 || days > daysMax)
     return err(`Give a whole number of days from 1 to ${daysMax}.`);
+  if (!usableServer.test(card.server))
+    return err(
+      "The name of this server cannot be written in a policy: give it one without dots and spaces in the client.",
+    );
   const covered = coveredBy(card, act);
   if (!covered.ok) return covered;
   if (covered.value.length === 0 && (choice === "accept" || choice === "reads"))
@@ -98,7 +105,9 @@ function coveredBy(card: Card, { choice, reviewed }: CardAct): Result<readonly C
     ({ name, doubts }) => reviewed.includes(name) && doubts.some(({ about }) => about === "name"),
   );
   if (unusable !== undefined)
-    return err(`\`${unusable.name.slice(0, 64)}\` cannot be accepted: its name cannot be written in a policy.`);
+    return err(
+      `\`${unusable.name.slice(0, 64)}\` cannot be accepted: ${unusable.doubts.find(({ about }) => about === "name")?.why ?? ""}. Leave it out of the review.`,
+    );
   const ready = open.filter(({ standing }) => standing === "ready");
   if (choice === "reads") return ok(ready.filter(({ reading }) => reading.group === "reads"));
   return ok([...ready, ...open.filter(({ name }) => reviewed.includes(name))]);

@@ -102,6 +102,15 @@ describe("a card", () => {
     });
   });
 
+  it("holds back two tools of one name, and one whose argument no policy can name", () => {
+    const other = { ...list, description: "List and delete issues." };
+    const odd = tool("list_pages", "List the pages.", ["/path"], { annotations: { readOnlyHint: true } });
+    const tools = seen([list, other, odd]);
+    const made = toolsOf(makeCard(facts({ tools })));
+    expect(made.map(({ standing }) => standing)).toEqual(["doubtful", "doubtful", "doubtful"]);
+    expect(JSON.stringify(made[0]?.doubts)).toContain("two tools of this name");
+  });
+
   it.each<[string, Partial<CardFacts>, Card["state"]]>([
     ["before an answer", {}, "new"],
     ["once it was left open", { answer: record({ answer: "later" }) }, "probation"],
@@ -172,6 +181,11 @@ describe("an answer", () => {
     for (const reviewed of [["list_issues"], ["nothing"]]) expect(change({ reviewed })).toBeUndefined();
     const odd = makeCard(facts({ tools: seen([{ ...list, name: "list issues" }]) }));
     expect(change({ reviewed: ["list issues"] }, odd)).toBeUndefined();
+  });
+
+  it("to a server that no policy can name is refused, with what to do", () => {
+    const dotted = answered(makeCard(facts({ server: "a.b" })), act(), 0);
+    expect(dotted).toMatchObject({ ok: false, error: expect.stringContaining("without dots") });
   });
 
   it("for reads leaves what acts open", () => {

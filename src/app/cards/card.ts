@@ -70,7 +70,9 @@ export type Card = Omit<CardFacts, "tools"> & {
 };
 
 export function makeCard(given: CardFacts): Card {
-  const tools = given.tools.map(standingOf);
+  const names = given.tools.map(({ name }) => name);
+  const twice = new Set(names.filter((name, place) => names.indexOf(name) !== place));
+  const tools = given.tools.map((tool) => standingOf(tool, twice.has(tool.name)));
   const groups = readingGroups.map((group) => ({ group, tools: tools.filter((tool) => tool.reading.group === group) }));
   return { ...given, state: stateOf(given, tools), groups, results: resultsOf(given), coverage: coverageOf(given) };
 }
@@ -86,14 +88,18 @@ export function openTools(card: Pick<Card, "groups">): readonly CardTool[] {
 
 const usableName = new RegExp(namePattern, "u");
 
-function standingOf(tool: SeenTool): CardTool {
+function standingOf(tool: SeenTool, isTwice: boolean): CardTool {
   const { source, reading, findings, name } = tool;
   const doubts: ReadingDoubt[] = [...reading.doubts];
   if (reading.label.effects === undefined && doubts.every(({ about }) => about !== "effects")) {
     doubts.push({ about: "effects", probability: 0, why: "nothing says what it does" });
   }
+  // A call names a tool, and the server alone knows which of the two it means.
+  if (isTwice) doubts.push({ about: "name", probability: 0, why: "the server lists two tools of this name" });
   for (const finding of findings) doubts.push({ about: "text", probability: 0, why: finding });
-  if (!usableName.test(name))
+  // An argument whose name begins like a place inside one has no label of its own.
+  const isOdd = Object.keys(labelOf(reading.facts).args ?? {}).some((one) => one.startsWith("/"));
+  if (!usableName.test(name) || isOdd)
     doubts.push({ about: "name", probability: 0, why: "its name cannot be written in a policy" });
   if (source === "card") return { ...tool, doubts, standing: "accepted" };
   if (source === "operator" || source === "pack") return { ...tool, doubts, standing: "labelled" };

@@ -2,6 +2,7 @@
 import type { Route, RouteReply, RouteRequest } from "../../adapters/http/http-contract.ts";
 import { fetchMetadata, metadataPath, metadataPathAt } from "../../adapters/http/resource-metadata.ts";
 import type { Json } from "../../core/json.ts";
+import { cardRoutes } from "./card-routes.ts";
 import type { Composition } from "./composition.ts";
 import type { GatewayConfig } from "./config.ts";
 import { closeRun } from "./control.ts";
@@ -19,7 +20,8 @@ export type RouteSetup = {
 };
 
 export function gatewayRoutes(setup: RouteSetup): readonly Route[] {
-  return [...healthRoutes(setup), ...runRoutes(setup), ...metadataRoutes(setup)];
+  const cards = cardRoutes(setup.composition, guardedBy(setup.control));
+  return [...healthRoutes(setup), ...runRoutes(setup), ...cards, ...metadataRoutes(setup)];
 }
 
 function healthRoutes({ composition }: RouteSetup): readonly Route[] {
@@ -42,12 +44,7 @@ function healthRoutes({ composition }: RouteSetup): readonly Route[] {
  * local user reaches.
  */
 function runRoutes({ composition, url, control }: RouteSetup): readonly Route[] {
-  const guarded = (handle: (asked: RouteRequest) => Promise<RouteReply>) => (asked: RouteRequest) => {
-    const given = asked.facts.headers[controlHeader];
-    if (given !== undefined && sameToken(given, control.token)) return handle(asked);
-    const sentence = `Send the token in ${control.file} as the header ${controlHeader}: it is made when the gateway starts.`;
-    return failed(403, { code: "SG-RUNS-CONTROL", place: controlHeader, sentence });
-  };
+  const guarded = guardedBy(control);
   return [
     {
       method: "POST",
@@ -75,6 +72,17 @@ function runRoutes({ composition, url, control }: RouteSetup): readonly Route[] 
       }),
     },
   ];
+}
+
+/** Lets those in who can read the file of the token: users of this gateway's account. */
+function guardedBy(control: ControlToken) {
+  return (handle: (asked: RouteRequest) => Promise<RouteReply>) =>
+    (asked: RouteRequest): RouteReply | Promise<RouteReply> => {
+      const given = asked.facts.headers[controlHeader];
+      if (given !== undefined && sameToken(given, control.token)) return handle(asked);
+      const sentence = `Send the token in ${control.file} as the header ${controlHeader}: it is made when the gateway starts.`;
+      return failed(403, { code: "SG-RUNS-CONTROL", place: controlHeader, sentence });
+    };
 }
 
 /** Only in front of a server whose users sign in with it: a client rejects metadata of another origin. */
