@@ -51,6 +51,7 @@ const commands = new Set([
   "bench regulation",
   "bench isolation",
   "bench friction",
+  "bench labels",
   "train",
   "daemon run",
   "--help",

@@ -72,6 +72,7 @@ describe("wrong use is one sentence on standard error and exit code 2", () => {
     [["constructor"], "`constructor` is not a command: `sluicegate --help` lists them."],
     [["policy", "chek", "x"], "Unknown command `chek`: did you mean `check`?"],
     [["replay", "x", "--polcy", "y"], "Unknown option `--polcy`: did you mean `--policy`?"],
+    [["bench", "labels"], "Name the evaluation data with --data, or a folder of saved lists with --lists."],
     [["labels"], "Missing required argument `manifest`: `sluicegate labels --help` shows the use."],
     [
       ["bench", "agentdojo", "--data"],

@@ -27,6 +27,7 @@ import { packageFolder, sha256 } from "../../app/policy/policy-source.ts";
 const optionsOf: Readonly<Record<string, readonly string[]>> = {
   admission: ["data", "detail"],
   agentdojo: ["data", "policy", "detail"],
+  labels: ["data", "lists"],
   proof: ["svg"],
   regulation: ["data", "latency"],
   isolation: ["quick"],
@@ -43,13 +44,16 @@ const benchOptions = {
   "--servers <names>": "bench friction: these servers alone, separated by commas",
   "--configurations <names>": "bench friction: these configurations alone, separated by commas",
   "--cache <folder>": "bench friction: where published servers are kept; by default in the state folder",
+  "--lists <folder>": "bench labels: saved lists of the servers of scenarios/labels that come from npm, SERVER.json",
   "--data <folder>": ["root of the evaluation data", process.env["SLUICEGATE_DATA"]],
 } as const;
 
 export function register(program: Command): void {
   const command = program
     .command("bench <name>")
-    .description("evaluation suites and benchmarks: admission, agentdojo, friction, isolation, proof, regulation");
+    .description(
+      "evaluation suites and benchmarks: admission, agentdojo, friction, isolation, labels, proof, regulation",
+    );
   acts(command, benchOptions, (options, name: string) => {
     const read = Object.hasOwn(optionsOf, name) ? optionsOf[name] : undefined;
     const given = Object.keys(options).filter((option) => command.getOptionValueSource(option) === "cli");
@@ -57,13 +61,14 @@ export function register(program: Command): void {
     if (idle !== undefined) return failure("SG-USAGE", `The suite ${name} does not read \`--${idle}\`: leave it out.`);
     if (name === "admission") return admission(options);
     if (name === "agentdojo") return agentdojo(options);
+    if (name === "labels") return labels(options.data, options.lists);
     if (name === "proof") return proof(options.svg);
     if (name === "regulation") return regulation(options.data, options.latency === true);
     if (name === "isolation") return isolation(options.quick === true);
     if (name === "friction") return friction(options);
     return failure(
       "SG-USAGE",
-      `There is no suite \`${shown(name, 40)}\`: choose admission, agentdojo, friction, isolation, proof or regulation.`,
+      `There is no suite \`${shown(name, 40)}\`: choose admission, agentdojo, friction, isolation, labels, proof or regulation.`,
     );
   });
 }
@@ -81,6 +86,21 @@ async function proof(svg: string | undefined): Promise<Outcome> {
     }
   }
   return { exitCode: 0, json: { suite: "proof", seed: 1, ...measured.value }, text: proofText(measured.value) };
+}
+
+async function labels(data: string | undefined, lists: string | undefined): Promise<Outcome> {
+  const { readHands } = await import("../../lab/bench/labels/data.ts");
+  const { scoreLabels } = await import("../../lab/bench/labels/score.ts");
+  const { labelsText } = await import("../../lab/bench/labels/text.ts");
+  if (data === undefined && lists === undefined)
+    return failure("SG-BENCH-DATA", "Name the evaluation data with --data, or a folder of saved lists with --lists.");
+  const hands = readHands({
+    data: data === undefined ? undefined : resolve(data),
+    lists: lists === undefined ? undefined : resolve(lists),
+  });
+  if (!hands.ok) return failure("SG-BENCH-DATA", hands.error);
+  const score = scoreLabels(hands.value);
+  return { exitCode: 0, json: { suite: "labels", seed: 0, ...score }, text: labelsText(score) };
 }
 
 async function regulation(data: string | undefined, latency: boolean): Promise<Outcome> {

@@ -1,94 +1,121 @@
 /** Effects of a tool from its signs: a logistic score for each question, and the list of effects that the answers make. */
 import { type Effect, effectActions } from "../../core/effect.ts";
-import type { Sign } from "./signs.ts";
-import { type Question, weights } from "./weights.ts";
+import { fitted } from "./fitted.ts";
+import { deedKinds } from "./lexicon.ts";
+import type { Sign } from "./sign.ts";
 
 export type Deeds = {
-  /** The likeliest effects; both reaches where neither is likely enough. */
+  /** What it does, widened to every reach and action that is not unlikely enough. */
   readonly effects: readonly Effect[];
-  /** That the tool does nothing but these. */
+  /** The single likeliest effects. */
+  readonly likeliest: readonly Effect[];
+  /** That every effect that a call surely has is among `effects`, and that it does nothing but read where they say so. */
   readonly probability: number;
   /** Strongest evidence first. */
   readonly because: readonly string[];
 };
 
-type Answer = { readonly probability: number; readonly evidence: readonly (readonly [string, number])[] };
-
-/** An answer is open between this and its complement: then both are named. */
-const openBelow = 0.9;
-
 /** A tool with a sign of acting is never read as one that only reads with more than this. */
 const doubtfulReadMax = 0.6;
 
 /** Each of these is a sign of acting that reading words beside it do not outweigh. */
-const actingSigns: ReadonlySet<string> = new Set([
-  "name:carry",
-  "name:send",
-  "name:pay",
-  "name:publish",
-  "name:grant",
-  "name:share",
-  "name:delete",
-  "name:execute",
-  "schema:outlet",
-  "schema:choice",
-  "schema:switch",
-  "readOnlyHint=false",
-  "destructiveHint=true",
-  "arg:amount!",
-  "arg:recipient!",
-]);
+const actingSigns =
+  /^(name:(?!read)|name-carried:|schema:|text:(send|pay|delete|publish|grant|share|execute|credential)$|readOnlyHint=false|destructiveHint=true|arg:(amount!|recipient!|command!))/;
 
 export function toolDeeds(signs: readonly Sign[]): Deeds {
-  const acts = answer("acts", signs);
-  const runs = answer("runs", signs);
-  const outside = answer("outside", signs);
-  const base = runs.probability >= 0.5 ? "execute" : acts.probability >= 0.5 ? "write" : "read";
-  const sure = Math.max(outside.probability, 1 - outside.probability);
-  const reaches = sure < openBelow ? ["local", "external"] : [outside.probability >= 0.5 ? "external" : "local"];
-  const actions = base === "write" ? actionsOf(signs) : { names: [], probability: 1, evidence: [] };
-  const named = actions.names.length === 0 ? [""] : actions.names.map((name) => `.${name}`);
-  const effects = reaches.flatMap((reach) => named.map((action) => `${base}.${reach}${action}`)).toSorted();
-  const kind = baseProbability(base, acts, runs, signs);
-  const evidence = [...acts.evidence, ...runs.evidence, ...outside.evidence, ...actions.evidence]
-    .toSorted(([, left], [, right]) => Math.abs(right) - Math.abs(left))
-    .map(([because]) => because);
+  const ids = signs.map(({ id }) => id);
+  const { kind, ...deeds } = likeliest(ids, probabilityOf);
+  const sure = fitted.calibrated(caseOf(kind, ids), deeds.probability);
+  const acting = kind === "reads" && ids.some((id) => actingSigns.test(id));
   return {
-    effects,
-    probability: kind * (reaches.length === 2 ? 1 : sure) * actions.probability,
-    because: [...new Set(evidence)].slice(0, 6),
+    ...deeds,
+    probability: acting ? Math.min(sure, doubtfulReadMax) : sure,
+    because: becauseOf(signs, deeds.likeliest),
   };
 }
 
-function baseProbability(base: string, acts: Answer, runs: Answer, signs: readonly Sign[]): number {
-  if (base === "execute") return runs.probability;
-  const quiet = 1 - runs.probability;
-  if (base === "write") return acts.probability * quiet;
-  const only = (1 - acts.probability) * quiet;
-  return signs.some(({ id }) => actingSigns.has(id)) ? Math.min(only, doubtfulReadMax) : only;
+/**
+ * How much the name and the description agree: where they do, a score is worth more. Each case has a calibration of its own.
+ */
+export function caseOf(kind: "reads" | "acts", ids: readonly string[]): string {
+  const told = (place: string): readonly boolean[] =>
+    ids.flatMap((id) =>
+      id.startsWith(`${place}:`) && deeds.has(id.slice(place.length + 1)) ? [id === `${place}:read`] : [],
+    );
+  const [name, text] = [told("name"), told("text")];
+  const wanted = kind === "reads";
+  if (kind === "reads" && ids.some((id) => actingSigns.test(id))) return "reads against";
+  if (name.length === 0) return text.includes(wanted) ? `${kind} told` : `${kind} unnamed`;
+  if (!name.includes(wanted)) return `${kind} unnamed`;
+  return text.includes(wanted) ? `${kind} agreed` : `${kind} named`;
 }
 
-function actionsOf(signs: readonly Sign[]): {
-  names: readonly string[];
-  probability: number;
-  evidence: Answer["evidence"];
-} {
-  const answers = effectActions.map((name) => ({ name, ...answer(name, signs) }));
-  const taken = answers.filter(({ probability }) => probability >= 0.5);
-  // The least certain of the answers stands for all of them: they share their evidence.
-  const probability = Math.min(...answers.map((one) => Math.max(one.probability, 1 - one.probability)));
-  return { names: taken.map(({ name }) => name), probability, evidence: taken.flatMap(({ evidence }) => evidence) };
+const deeds: ReadonlySet<string> = new Set(deedKinds);
+
+/** That the answer to a question is yes. */
+type Answering = (question: string, ids: readonly string[]) => number;
+
+function probabilityOf(question: string, ids: readonly string[]): number {
+  return 1 / (1 + Math.exp(-scoreOf(question, ids)));
 }
 
-function answer(question: Question, signs: readonly Sign[]): Answer {
-  const table = weights[question];
-  let sum = table["bias"] ?? 0;
-  const evidence: (readonly [string, number])[] = [];
-  for (const { id, because } of signs) {
-    const weight = Object.hasOwn(table, id) ? (table[id] ?? 0) : 0;
-    if (weight === 0) continue;
-    sum += weight;
-    evidence.push([because, weight]);
+function scoreOf(question: string, ids: readonly string[]): number {
+  const weights = fitted.deeds.get(question);
+  return ids.reduce((sum, id) => sum + (weights?.get(id) ?? 0), weights?.get("bias") ?? 0);
+}
+
+export type Likeliest = Pick<Deeds, "effects" | "likeliest" | "probability"> & { readonly kind: "reads" | "acts" };
+
+/** An answer is open where it is less sure than this: then both ways are named. */
+const sureMin = 0.9;
+/** Below this the likeliest action may be none. */
+const plainMax = 0.97;
+/** An action as unlikely as this is not named. */
+const actionMin = 0.08;
+
+/** What a tool does under some answers. What is saved to a file is read where the tool reads, and written here. */
+export function likeliest(ids: readonly string[], ask: Answering): Likeliest {
+  const of = (question: string): number => ask(question, ids);
+  const outside = of("outside");
+  const reach = outside >= 0.5 ? "external" : "local";
+  const reaches = Math.max(outside, 1 - outside) < sureMin ? ["local", "external"] : [reach];
+  const wide = (base: string, actions: readonly string[]): readonly Effect[] =>
+    reaches.flatMap((one) => actions.map((action) => `${base}.${one}${action}`)).toSorted();
+  const [runs, writes, reads, acts] = [of("runs"), of("writes"), of("reads"), of("acts")];
+  if (runs >= 0.5)
+    return { kind: "acts", effects: wide("execute", [""]), likeliest: [`execute.${reach}`], probability: runs };
+  const saves = ids.includes("schema:saves") || ids.includes("name:download");
+  if (writes < 0.5 || (writes < reads && !saves)) {
+    const probability = 1 - Math.max(acts, writes, runs);
+    return { kind: "reads", effects: wide("read", [""]), likeliest: [`read.${reach}`], probability };
   }
-  return { probability: 1 / (1 + Math.exp(-sum)), evidence };
+  const both = saves && reads >= 0.5;
+  const actions = effectActions
+    .map((name) => ({ name, share: of(name) }))
+    .toSorted((left, right) => right.share - left.share);
+  const [best] = actions;
+  const named = best !== undefined && best.share >= 0.5 ? `.${best.name}` : "";
+  const plain = best === undefined || best.share < plainMax ? [""] : [];
+  const open = actions.filter(({ share }) => share >= actionMin).map(({ name }) => `.${name}`);
+  const write = `write.${both ? "local" : reach}${named}`;
+  return {
+    kind: "acts",
+    effects: [...(both ? wide("read", [""]) : []), ...(both ? [write] : wide("write", [...plain, ...open]))],
+    likeliest: both ? [`read.${reach}`, write] : [write],
+    probability: writes * (1 - runs) * (both ? reads : 1),
+  };
+}
+
+/** The signs that speak most for what was found, each once. */
+function becauseOf(signs: readonly Sign[], effects: readonly Effect[]): readonly string[] {
+  const acts = effects.some((effect) => !effect.startsWith("read"));
+  const questions = ["acts", "writes", "runs", "outside", ...effects.flatMap((effect) => effect.split(".")[2] ?? [])];
+  const weighed = signs.map((sign) => {
+    const own = questions.map((question) => fitted.deeds.get(question)?.get(sign.id) ?? 0);
+    const [most = 0] = own.map(Math.abs).toSorted((left, right) => right - left);
+    const against = !acts && (own[0] ?? 0) > 0 && !sign.id.startsWith("server") && !sign.id.startsWith("tools");
+    return { because: sign.because, weight: against ? 0 : most };
+  });
+  const strongest = weighed.filter(({ weight }) => weight > 0.2).toSorted((left, right) => right.weight - left.weight);
+  return [...new Set(strongest.map(({ because }) => because))].slice(0, 6);
 }

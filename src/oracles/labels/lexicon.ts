@@ -6,7 +6,7 @@
 
 /**
  * What a verb tells. `carry` carries out what was prepared before (`confirm`, `submit`, `apply`), whatever that was;
- * `move` changes a session alone (`navigate`, `select`).
+ * `visit` and `touch` are done to the page of a browser, which may do anything then.
  */
 export const deedKinds = [
   "read",
@@ -24,7 +24,9 @@ export const deedKinds = [
   "actuate",
   "execute",
   "carry",
-  "move",
+  "download",
+  "visit",
+  "touch",
 ] as const;
 
 export type DeedKind = (typeof deedKinds)[number];
@@ -33,39 +35,39 @@ const lists: { readonly [kind in DeedKind]: string } = {
   read:
     "get list read search find fetch query show view describe lookup look retrieve browse inspect scan explore analyze " +
     "analyse compare diff status stat info tree head tail cat peek preview summarize extract parse calculate compute " +
-    "convert sum echo ping help locate discover enumerate watch monitor recall count check return provide display " +
-    "obtain select suggest recommend estimate detect identify access fetches gets geocode translate explain learn " +
-    "trace query review audit report",
+    "convert sum echo ping help locate discover enumerate monitor recall count check return provide display obtain " +
+    "suggest recommend estimate detect geocode translate explain learn trace ask map crawl scrape reverse resolve " +
+    "aggregate whoami explore measure test has is total simulate",
   write:
     "create write edit update add set save move rename append insert put patch upsert store copy upload import mark assign " +
     "unassign close reopen merge commit push fork label tag untag archive unarchive replace modify change register toggle " +
     "star unstar link unlink attach detach increment make mkdir touch draft restore book reserve compress zip gzip fill " +
-    "react pin unpin join leave remember manage generate record log duplicate clone sync track transition upvote vote rate " +
+    "react pin unpin join leave remember manage activate deactivate enable disable push schedule install uninstall upgrade scale patch expose watch provision deploy register configure invite share assign send archive restart stop start rerun rollback rename revert undo rollback generate record log duplicate clone sync track transition upvote vote rate " +
     "like follow unfollow cancel transfer_issue convert_to request adjust modify alter rebase checkout stage initialize " +
-    "init build export reply_draft place annotate resolve dismiss complete finish start_work enter submit_form download",
+    "init build export reply_draft place annotate resolve dismiss complete finish start_work enter submit_form",
   delete:
-    "delete remove drop purge clear destroy erase trash wipe truncate rm forget prune unregister deregister terminate kill " +
+    "cleanup clean delete remove drop purge clear destroy erase trash wipe truncate rm forget prune unregister deregister terminate kill " +
     "expunge discard uninstall",
   send:
     "send email mail reply forward notify message dm sms text call chat tell post contact respond dispatch broadcast alert " +
-    "ask submit upload deliver report_to",
-  publish: "publish tweet deploy release broadcast announce post comment repost retweet",
+    "submit deliver push feedback",
+  publish: "publish tweet deploy release broadcast announce repost retweet",
   pay: "pay transfer purchase buy order checkout refund charge invoice donate withdraw trade deposit bet tip sell redeem payout",
-  grant:
-    "grant invite authorize authorise permit allow approve revoke promote demote unblock whitelist add_user block ban",
+  grant: "grant invite authorize authorise permit allow revoke promote demote unblock whitelist add_user block ban",
   share: "share expose",
   schedule: "schedule reschedule cron remind snooze",
   webhook: "webhook hook subscribe unsubscribe",
   credential: "login logout authenticate rotate password signin signup unlock_account reset_password",
-  config: "configure config settings install setup enable disable preference",
-  actuate:
-    "turn lock unlock switch dim heat cool start stop pause resume play reboot shutdown restart open close activate " +
-    "deactivate arm disarm brew move_robot power",
+  config: "configure config settings install setup enable disable activate deactivate preference",
+  actuate: "turn lock unlock switch dim heat cool pause resume play reboot shutdown arm disarm brew power",
   execute:
-    "run execute exec eval evaluate shell bash spawn launch invoke script compile trigger terminal command install debug test",
+    "rerun rollback run execute exec eval evaluate shell bash spawn launch invoke script compile trigger terminal command debug",
   carry:
-    "apply confirm verify submit commit finalize finalise process handle proceed complete accept approve validate resolve perform do act continue execute_plan",
-  move: "navigate click hover scroll press type drag select focus goto open close wait resize",
+    "apply confirm verify submit commit finalize finalise process handle proceed complete accept approve validate resolve " +
+    "perform do act continue execute_plan",
+  download: "download export save",
+  visit: "navigate goto visit open back forward reload",
+  touch: "click hover type press drag drop tap swipe fill select",
 };
 
 /** A word may stand in several lists: a `post` is sent and published. */
@@ -76,6 +78,11 @@ export const deedsOfWord: ReadonlyMap<string, readonly DeedKind[]> = (() => {
   }
   return found;
 })();
+
+/** Verbs that change what the server's process holds, such as the page that is open, and nothing that outlives it. */
+export const sessionVerbs: ReadonlySet<string> = new Set(
+  "close resize emulate select focus switch wait scroll zoom disconnect set use".split(" "),
+);
 
 /** Arguments by which a tool tells somebody else of the call, besides what it is called for. */
 export const outletWords: ReadonlySet<string> = new Set(

@@ -1,6 +1,10 @@
+import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import { parse } from "yaml";
 import type { JsonObject } from "../../core/json.ts";
 import { readTool, readTools, readingThreshold } from "./reading.ts";
+
+type TwoStep = { description: string; args?: { [name: string]: string }; readOnlyHint?: boolean };
 
 const tool = (name: string, more: JsonObject = {}): JsonObject => ({
   name,
@@ -54,6 +58,20 @@ describe("a reading", () => {
     ];
     const groups = acting.map((one) => [one["name"], alone(one).group]);
     expect(groups.filter(([, group]) => group === "reads")).toEqual([]);
+  });
+
+  it("reads none of the sinks that were made to look like reads", () => {
+    const file = new URL("../../../scenarios/labels/two-step.yaml", import.meta.url);
+    const document = parse(readFileSync(file, "utf8")) as { tools: { [name: string]: TwoStep } };
+    const found = Object.entries(document.tools).map(([name, { description, args: given = {}, readOnlyHint }]) => {
+      const properties = Object.fromEntries(Object.entries(given).map(([argument, type]) => [argument, { type }]));
+      const hint = readOnlyHint === true ? { annotations: { readOnlyHint } } : {};
+      return alone(
+        tool(name, { description, inputSchema: { type: "object", properties, required: Object.keys(given) }, ...hint }),
+      );
+    });
+    expect(found.length).toBeGreaterThanOrEqual(60);
+    expect(found.filter(({ group }) => group === "reads").map((reading) => reading.tool)).toEqual([]);
   });
 
   it("a read of an address that the agent chooses acts outside", () => {

@@ -9,7 +9,8 @@ import { effectsForm } from "../../policy/document/label-forms.ts";
 import type { FlagText, ToolLabelsText } from "../../policy/document/shapes-labels.ts";
 import { toolDeeds } from "./deeds.ts";
 import { type ArgumentReading, readArguments } from "./roles.ts";
-import { type ReadingContext, type Sign, signsOf } from "./signs.ts";
+import type { ReadingContext, Sign } from "./sign.ts";
+import { signsOf } from "./signs.ts";
 
 /** One statement about a tool, with its evidence. */
 export type ReadingFact = {
@@ -46,8 +47,6 @@ export type ToolReading = {
 /** Facts below this probability stay unknown. */
 export const readingThreshold = 0.9;
 
-export type { ReadingContext } from "./signs.ts";
-
 /** A reading of each tool of a server, in the order of its list. */
 export function readTools(context: ReadingContext): readonly ToolReading[] {
   return context.tools.map((tool) => readTool(tool, context));
@@ -71,7 +70,7 @@ export function readTool(tool: JsonObject, context: ReadingContext): ToolReading
     facts,
     label,
     doubts: facts.filter((fact) => !certain.includes(fact)).map(doubtOf),
-    group: groupOf(label),
+    group: groupOf(label, facts),
   };
 }
 
@@ -138,12 +137,15 @@ function wordsIn(value: Json | undefined): string[] {
 }
 
 /** A read of an address that the agent chooses sends what the address holds (policy.md 2), so it acts outside. */
-function groupOf({ effects, args = {} }: ToolLabelsText): ReadingGroup {
+function groupOf({ effects, args = {} }: ToolLabelsText, facts: readonly ReadingFact[]): ReadingGroup {
   if (effects === undefined) return "runs code or unknown";
   const { may } = effectsForm(effects);
   if (mayCover("execute", may)) return "runs code or unknown";
-  const addressed = Object.values(args).some((role) => role === "destination" || role === "recipient");
-  if (addressed && mayCover("read.external", may)) return "acts outside";
+  // Also where the role is in doubt: what may be an address is no part of a plain read.
+  const addressed =
+    Object.values(args).includes("recipient") ||
+    facts.some(({ about, value }) => about.startsWith("args/") && value === "destination");
+  if (addressed) return "acts outside";
   if (may.every((effect) => covers("read", effect))) return "reads";
   return mayCover("write.external", may) ? "acts outside" : "writes inside";
 }

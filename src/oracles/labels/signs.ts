@@ -3,25 +3,13 @@
  * the operator. Every text here was written by the server and is bounded before it is looked at.
  */
 import { type Json, type JsonObject, isArray, isObject, member, stringMember } from "../../core/json.ts";
-import { externalWords, listed, localWords, wordsOf } from "../../policy/contracts/name-words.ts";
+import { listed, wordsOf } from "../../policy/contracts/name-words.ts";
 import { inferArguments } from "../../policy/contracts/infer.ts";
+import { messageNouns, moneyNouns, rightNouns, secretNouns, settingNouns, timeNouns } from "./places.ts";
+import { changesSession, placeSigns } from "./place-signs.ts";
+import { type Add, type ReadingContext, type Sign, descriptionCharsMax } from "./sign.ts";
 import { type DeedKind, deedsOfWord, outletWords, switchWords } from "./lexicon.ts";
 
-/** `id` is a row of the table of weights. `because` is a part of a sentence, in words of this project and of the tool's name. */
-export type Sign = { readonly id: string; readonly because: string };
-
-/** What is known of the server besides the tool. */
-export type ReadingContext = {
-  /** The name that the policy knows the server by. */
-  readonly server: string;
-  /** Everything that the server lists, the tool included. */
-  readonly tools: readonly JsonObject[];
-  /** True where the server is reached over the network, so that nothing it does is local. */
-  readonly remote?: boolean;
-};
-
-/** Characters of a description that are looked at; of a longer one the beginning. */
-const descriptionCharsMax = 4_000;
 const sentencesMax = 40;
 /** Words at the start of a sentence in which its verb is looked for (`This tool sends`, `Use this to create`). */
 const openingWordsMax = 5;
@@ -32,15 +20,18 @@ export function signsOf(tool: JsonObject, context: ReadingContext): readonly Sig
     if (!found.has(id)) found.set(id, because);
   };
   const name = wordsOf(stringMember(tool, "name") ?? "").filter((word) => !ownWords(context).has(word));
-  nameSigns(name, add);
+  const all = wordsOf(stringMember(tool, "name") ?? "");
+  if (changesSession(all, name)) add("session:state", `\`${name[0] ?? ""}\` of a page or a session`);
+  else nameSigns(name, add);
+  objectSigns(name, add);
   textSigns(stringMember(tool, "description") ?? "", name, add);
   argumentSigns(tool, add);
   hintSigns(tool, add);
-  placeSigns(name, context, add);
+  queryLanguage(tool, add);
+  nounSigns(name, add);
+  placeSigns(tool, name, context, add);
   return [...found].map(([id, because]) => ({ id, because }));
 }
-
-type Add = (id: string, because: string) => void;
 
 /** Words that stand before the names of all tools of a server (`slack_`, `browser_`) tell nothing of one tool. */
 const prefixes = new WeakMap<readonly JsonObject[], ReadonlySet<string>>();
@@ -58,16 +49,56 @@ function ownWords({ tools, server }: ReadingContext): ReadonlySet<string> {
   return words;
 }
 
+/** Behind these a second verb stands as if it were the first (`get_or_create`, `preview_and_send`). */
+const joining: ReadonlySet<string> = new Set(["or", "and", "then"]);
+
+/** Verbs that end a name of the form `invoice_create`, where the words before them are its object. */
+const closing: ReadonlySet<string> = new Set(
+  "create update delete list get set add remove run stop start send write".split(" "),
+);
+
 function nameSigns(words: readonly string[], add: Add): void {
-  let first = true;
-  for (const word of words) {
-    const kinds = listed(deedsOfWord, word);
+  const last = words.at(-1) ?? "";
+  // `batch_delete` deletes.
+  if (["batch", "bulk", "multi"].includes(words[0] ?? "") && words.length > 1) return nameSigns(words.slice(1), add);
+  const lead = listed(deedsOfWord, words[0] ?? "") ?? [];
+  const ends = closing.has(last) && words.length > 1 && !closing.has(words[0] ?? "");
+  const ordered = ends && lead.every((kind) => kind === "read") ? [last, ...words.slice(0, -1)] : words;
+  const leads = ordered.map((_, index) => index === 0 || joining.has(ordered[index - 1] ?? ""));
+  const leading = ordered.filter((_, index) => leads[index]).flatMap((word) => listed(deedsOfWord, word) ?? []);
+  const acts = leading.some((kind) => kind !== "read");
+  let seen = 0;
+  for (const [index, word] of ordered.entries()) {
+    const looks = word === "resolve" && /^(ids?|names?|urls?|domains?|hosts?)$/.test(last);
+    const kinds = looks ? (["read"] as const) : listed(deedsOfWord, word);
     add(`n=${word}`, `\`${word}\` in the name`);
     if (kinds === undefined) continue;
-    for (const kind of kinds) add(`${first ? "name" : "name-later"}:${kind}`, `\`${word}\` in the name`);
-    first = false;
+    const carried = leading.includes("carry");
+    const place = leads[index] ? "name" : carried ? "name-carried" : seen === 0 ? "name-mid" : "name-later";
+    for (const kind of kinds) {
+      // What reads or writes, writes.
+      if (kind !== "read" || !leads[index] || !acts) add(`${place}:${kind}`, `\`${word}\` in the name`);
+    }
+    seen += 1;
   }
-  if (first) add("name:none", "no verb in the name");
+  if (seen === 0) add("name:none", "no verb in the name");
+}
+
+/** Names that are told by more than their verb. */
+function objectSigns(words: readonly string[], add: Add): void {
+  const [first = "", second = ""] = words;
+  const has = (list: string): boolean => words.some((word) => list.split(" ").includes(word));
+  if (first === "check" && (second === "in" || second === "out")) add("name:write", "`check in` in the name");
+  if (words.includes("draft")) add("name:draft", "`draft` in the name");
+  if (
+    has("user users member members") &&
+    has("group groups team teams role roles organization channel project workspace")
+  )
+    add("noun:membership", "a user and a group in the name");
+  if (has("create register") && ["user", "users", "account"].includes(words.at(-1) ?? ""))
+    add("noun:account", "a new user");
+  if (has("payment payments payout refund transfer charge withdrawal donation"))
+    add("noun:payment", "a payment in the name");
 }
 
 function textSigns(description: string, name: readonly string[], add: Add): void {
@@ -101,10 +132,26 @@ function verbsOf(sentence: string): readonly (readonly [string, DeedKind])[] {
   for (const [index, word] of words.entries()) {
     const kinds = listed(deedsOfWord, word);
     if (kinds === undefined || denied(words, index)) continue;
+    // `Messages of a channel`: a noun that is spelled like a verb has no object behind it.
+    if (nouns.has(word.replace(/s$/, "")) && !objects.has(words[index + 1] ?? "")) continue;
     return kinds.map((kind) => [word, kind] as const);
   }
   return [];
 }
+
+const nouns: ReadonlySet<string> = new Set(
+  (
+    "message email mail text call order post comment share charge invoice trade hook webhook label tag link star pin branch " +
+    "commit record note draft schedule cron release script report review request transaction log copy archive " +
+    "rate vote place contact command terminal shell process stage lock switch turn password login " +
+    "file document transfer purchase alert feedback head tree status stat total"
+  ).split(" "),
+);
+const objects: ReadonlySet<string> = new Set(
+  "a an the new one this your some multiple existing it them all any or and to in for on by using information".split(
+    " ",
+  ),
+);
 
 /** `Creates a draft and sends it`: verbs behind `and`, `then`, `or`, `to`. */
 function joinedVerbs(sentence: string): readonly (readonly [string, DeedKind])[] {
@@ -135,43 +182,80 @@ function argumentSigns(tool: JsonObject, add: Add): void {
   }
 }
 
+/** What is carried out as it stands, whatever the tool is called. */
+const statements: ReadonlySet<string> = new Set(
+  "sql pipeline script code statement cypher command cmd expression".split(" "),
+);
+
 function propertySigns(name: string, schema: Json | undefined, add: Add): void {
   const words = wordsOf(name);
   const because = `an argument \`${name}\``;
+  if (words.some((word) => statements.has(word))) add("schema:statement", because);
   if (words.some((word) => outletWords.has(word))) add("schema:outlet", because);
   if (words.some((word) => switchWords.has(word)) || switchWords.has(words.join("_"))) add("schema:switch", because);
+  const said = stringMember(schema, "description") ?? "";
+  if (savesTo(words, said.slice(0, 500))) add("schema:saves", `a file to write, in \`${name}\``);
   const choices = member(schema, "enum");
   if (isArray(choices) && choices.some((one) => typeof one === "string" && actsAsChoice(one)))
     add("schema:choice", `a choice of \`${name}\` that acts`);
   for (const word of words.slice(-1)) add(`a=${word}`, because);
 }
 
+/** A place that a result is written to: `outputPath`, or a file of which the schema says that something is saved there. */
+function savesTo(words: readonly string[], said: string): boolean {
+  if (words.some((word) => /^(download|save|export|persist)$/.test(word))) return true;
+  const place = words.some((word) =>
+    /^(file|filename|filepath|path|dir|directory|folder|dest|destination)$/.test(word),
+  );
+  if (!place) return false;
+  const named = words.some((word) =>
+    /^(output|out|save|download|target|dest|destination|export|result|response)$/.test(word),
+  );
+  return named || /\b(sav(e|ed|es|ing)|writ(e|es|ten)|stored?|output|export(ed)?|download(ed)?)\b/iu.test(said);
+}
+
+/** A `query` in a language that also writes. */
+function queryLanguage(tool: JsonObject, add: Add): void {
+  const text = `${stringMember(tool, "name") ?? ""} ${(stringMember(tool, "description") ?? "").slice(0, descriptionCharsMax)}`;
+  if (!/(^|[^a-z])(sql|cypher|sparql|graphql|gremlin)([^a-z]|$)/iu.test(text)) return;
+  for (const name of inferArguments(tool).keys()) {
+    if (/^(query|queries|q|statement|sql)$/i.test(name))
+      add("schema:statement", `an argument \`${name}\` in a language that also writes`);
+  }
+}
+
 /** `method: POST`, `action: delete`. */
 function actsAsChoice(choice: string): boolean {
-  if (/^(POST|PUT|PATCH|DELETE)$/iu.test(choice)) return true;
-  const kinds = listed(deedsOfWord, wordsOf(choice)[0] ?? "");
-  return kinds !== undefined && !kinds.includes("read");
+  return actingChoices.has(choice.toLowerCase());
 }
+
+const actingChoices: ReadonlySet<string> = new Set(
+  (
+    "post put patch delete create update add remove send write execute run insert drop move rename publish approve reject " +
+    "cancel start stop restart merge upsert install uninstall reply forward archive"
+  ).split(" "),
+);
 
 function hintSigns(tool: JsonObject, add: Add): void {
   const hints = member(tool, "annotations");
-  for (const key of ["readOnlyHint", "destructiveHint", "openWorldHint", "idempotentHint"]) {
+  for (const key of ["readOnlyHint", "destructiveHint"]) {
     const value = member(hints, key);
     if (typeof value === "boolean") add(`${key}=${value}`, `\`${key}: ${value}\``);
   }
 }
 
-function placeSigns(name: readonly string[], context: ReadingContext, add: Add): void {
-  if (context.remote === true) add("place:remote", "a server on the network");
-  const all = [
-    ...wordsOf(context.server),
-    ...context.tools.flatMap((tool) => wordsOf(stringMember(tool, "name") ?? "")),
-  ];
-  const count = (words: ReadonlySet<string>): number => all.filter((word) => words.has(word)).length;
-  const [outside, inside] = [count(externalWords), count(localWords)];
-  if (outside > inside) add("server:external", "words of other tools of the server");
-  if (inside > outside) add("server:local", "words of other tools of the server");
-  if (name.some((word) => externalWords.has(word))) add("name:external", "a word in the name");
-  if (name.some((word) => localWords.has(word))) add("name:local", "a word in the name");
-  for (const word of wordsOf(context.server)) add(`s=${word}`, `the server is called \`${word}\``);
+/** Nouns of the name that say which kind of change a change is. */
+function nounSigns(name: readonly string[], add: Add): void {
+  const lists = {
+    setting: settingNouns,
+    right: rightNouns,
+    secret: secretNouns,
+    message: messageNouns,
+    money: moneyNouns,
+    time: timeNouns,
+  };
+  for (const [kind, list] of Object.entries(lists)) {
+    const word = name.find((one) => list.has(one));
+    if (word !== undefined) add(`noun:${kind}`, `\`${word}\` in the name`);
+  }
 }

@@ -1,0 +1,149 @@
+/**
+ * What each sign is thought to say before any label is seen, in log-odds, by question. A sign without a row is thought to
+ * say nothing.
+ */
+import { type Role, roles } from "../../../core/contract.ts";
+import type { Weights } from "./fit.ts";
+
+/** An action is asked about only of a tool that acts. */
+function action(kind: string, more: Weights = {}): Weights {
+  return {
+    ...more,
+    bias: -3.5,
+    [`name:${kind}`]: 5,
+    [`name-mid:${kind}`]: 2,
+    [`name-carried:${kind}`]: 5,
+    [`name-later:${kind}`]: 1,
+    [`text:${kind}`]: 2.5,
+    [`text-later:${kind}`]: 0.5,
+  };
+}
+
+const acting: Weights = {
+  bias: 0,
+  "name:read": -3.5,
+  "name-mid:read": -0.7,
+  "name:none": -0.3,
+  "text:read": -1.5,
+  "text:read-only": -1,
+  "readOnlyHint=true": -1.5,
+  "readOnlyHint=false": 3,
+  "destructiveHint=true": 2,
+  "name:write": 3.5,
+  "name:delete": 4,
+  "name:send": 3,
+  "name:publish": 3,
+  "name:pay": 3,
+  "name:grant": 3,
+  "name:share": 3,
+  "name:schedule": 3,
+  "name:config": 2,
+  "name:credential": 2,
+  "name:actuate": 3,
+  "name:execute": 3,
+  "name:carry": 3,
+  "name:touch": 3,
+  "name:visit": 2,
+  "name:download": 1,
+  "name-mid:write": 1.5,
+  "name-mid:delete": 2,
+  "name-carried:delete": 3,
+  "session:state": -6,
+  "text:write": 1.5,
+  "text:delete": 2,
+  "text:send": 2,
+  "text:execute": 2,
+  "arg:content": 0.7,
+  "arg:content!": 1,
+  "arg:command!": 2,
+  "arg:query!": -0.5,
+  "arg:none": -0.7,
+  "schema:outlet": 2,
+  "schema:switch": 2,
+  "schema:statement": 2.5,
+  "schema:uploads": 1.5,
+  "schema:choice": 1.5,
+  "schema:saves": 4,
+};
+
+/** That it writes for sure: a file that a result may be saved to, or a page that is visited, is no certain write. */
+const writing: Weights = {
+  ...acting,
+  "name:visit": -3,
+  "name:touch": 1,
+  "name:download": -0.5,
+  "schema:saves": 0.5,
+  "schema:statement": 0,
+  "schema:uploads": 0.5,
+  "schema:outlet": 0.5,
+  "schema:switch": 0.7,
+  "schema:choice": 0.5,
+  "arg:command!": 0,
+};
+
+function against(weights: Weights): Weights {
+  return Object.fromEntries(Object.entries(weights).map(([sign, weight]) => [sign, -weight]));
+}
+
+export const priors: { readonly [question: string]: Weights } = {
+  acts: acting,
+  reads: against(writing),
+  writes: writing,
+  runs: {
+    bias: -4,
+    "name:execute": 5,
+    "name-mid:execute": 1,
+    "text:execute": 1.5,
+    "arg:command": 1,
+    "arg:command!": 2.5,
+    "name:read": -2,
+  },
+  outside: {
+    bias: 1.5,
+    "place:remote": 6,
+    "server:service": 5,
+    "server:machine": -4,
+    "page:acts": 4,
+    "page:reads": -4,
+    "tools:service": 1,
+    "tools:account": 1,
+    "tools:files": -1.5,
+    "says:service": 0.5,
+    "says:account": 0.3,
+    "says:files": -0.7,
+    "says:machine": -0.5,
+    "within:account": 0.3,
+    "within:files": -1,
+    "within:page": -1,
+    "openWorldHint=true": 1,
+    "openWorldHint=false": -2,
+    "place:address": 6,
+    "place:recipient": 1,
+    "place:path": -1.5,
+    "place:session": -8,
+  },
+  send: action("send", { "noun:message": 1.5 }),
+  publish: action("publish", { "noun:public": 4 }),
+  delete: action("delete"),
+  pay: action("pay", { "noun:money": 1, "noun:payment": 5 }),
+  grant: action("grant", { "noun:right": 2, "noun:membership": 5 }),
+  share: action("share"),
+  schedule: action("schedule", { "noun:time": 1.5 }),
+  webhook: action("webhook"),
+  credential: action("credential", { "noun:secret": 1, "noun:account": 4 }),
+  config: action("config", { "noun:setting": 4 }),
+  actuate: action("actuate"),
+};
+
+/** A first guess from the name of an argument is worth this much; a role without any sign is rare. */
+export function rolePrior(role: Role): Weights {
+  const others = roles.filter((one) => one !== role).map((one) => [`rule=${one}`, -0.5] as const);
+  const said = { recipient: "recipient", destination: "url", identifier: "id" } as { readonly [role: string]: string };
+  return {
+    bias: -2,
+    [`rule=${role}`]: 3,
+    [`says=${said[role] ?? role}`]: 0.7,
+    "acts&addressee": role === "recipient" ? 5 : -1,
+    ...Object.fromEntries(others),
+  };
+}
