@@ -85,7 +85,7 @@ export function registerText(index: ProvenanceIndex, text: TrustedText): void {
 /** Notes a value that the agent now holds. A withheld or rejected value is not held, and must not come here. */
 export function releaseValue(index: ProvenanceIndex, event: Released): void {
   index.accounted = joinRanges(index.accounted, secrecy(index.lattice, widest(event)));
-  const units = event.value === undefined ? resultUnitsMax + 1 : unitsUpTo(event.value, resultUnitsMax);
+  const units = unitsOf(event);
   if (units <= resultUnitsMax && index.units + units <= releasedUnitsMax) {
     index.units += units;
     index.pending.push({ kind: "released", event });
@@ -234,6 +234,17 @@ function explain({ untrusted }: ProvenanceIndex, leaf: LabelledLeaf, origin: Ori
   untrusted.units += text.length;
   untrusted.texts.push({ text, origin });
   while (untrusted.units > explainedUnitsMax) untrusted.units -= untrusted.texts.shift()?.text.length ?? 0;
+}
+
+/** Sizes of releases: one that many runs receive is measured once. */
+const knownUnits = new WeakMap<Released, number>();
+
+function unitsOf(event: Released): number {
+  const known = knownUnits.get(event);
+  if (known !== undefined) return known;
+  const units = event.value === undefined ? resultUnitsMax + 1 : unitsUpTo(event.value, resultUnitsMax);
+  knownUnits.set(event, units);
+  return units;
 }
 
 /** Size of a value as text and leaves; counting ends once it is above `max`. Without recursion: depth is the sender's. */

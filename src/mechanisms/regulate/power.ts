@@ -46,9 +46,15 @@ function joined(power: Power, effects: readonly Effect[]): Power {
   return { effects: new Set([...power.effects, ...effects]) };
 }
 
+/** Effects of calls: one that many runs hear of is looked at once. */
+const knownEffects = new WeakMap<RunEvent, readonly Effect[]>();
+
 /** Counted from `dispatched`, like everything that restricts: a call that fails may have done half of its work. */
 export function powerAfter(power: Power, event: RunEvent): Power {
-  return event.kind === "dispatched" ? joined(power, effectsOfCall(event)) : power;
+  if (event.kind !== "dispatched") return power;
+  const effects = knownEffects.get(event) ?? effectsOfCall(event);
+  knownEffects.set(event, effects);
+  return joined(power, effects);
 }
 
 /** Power gathered so far: what `runs` shows. */

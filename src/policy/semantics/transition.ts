@@ -92,7 +92,8 @@ function dispatched(frame: Frame, q: Q, event: RunEvent & { kind: "dispatched" }
   if (q.inFlight.has(call)) return err(`call ${call} was dispatched twice`);
   if (q.inFlight.size >= callsInFlightMax) return err(`more than ${callsInFlightMax} calls are in flight`);
   const monitors = atBothEnds(frame, q, { move: "dispatch", option, at }, (seen) => dispatchedMonitors(frame, q, seen));
-  const after = { ...q, monitors, stores: writtenStores(frame, q, option) };
+  const stores = writtenStores(frame, q, option);
+  const after = monitors === q.monitors && stores === q.stores ? q : { ...q, monitors, stores };
   const brings = resultRange(frame.ir, after, option);
   const locks =
     frame.slots.length === 0 ? [] : locksOf(frame.slots, seenAt(frame, q, { move: "dispatch", option, at }, "hi"));

@@ -25,6 +25,8 @@ type Posted = {
   readonly n: number;
   /** The run in whose own log the event stands. */
   readonly by: string;
+  /** Its number among the runs that entered something. */
+  readonly whose: number;
   readonly events: readonly RunEvent[];
   readonly from: Teller;
 };
@@ -68,6 +70,11 @@ export class LineageStream implements JoinedStream {
   readonly #plain = new Map<string, LiveRun>();
   /** Newest entries, those that some member may not have folded yet. */
   #entries: Posted[] = [];
+  /**
+   * Numbers of the runs that these are by. Every member looks at every entry, and two keys of sessions have one length and
+   * one beginning, so that to compare them costs as much as the fold.
+   */
+  readonly #numbers = new Map<string, number>();
   #changed: SharedRow | undefined;
 
   constructor(facts: StreamFacts, setup: StreamSetup) {
@@ -100,7 +107,9 @@ export class LineageStream implements JoinedStream {
   post(live: LiveRun, events: readonly RunEvent[], batch: EventBatch, by = live.key): void {
     this.count += 1;
     const { policy, principal } = live;
-    const posted: Posted = { n: this.count, by, events, from: { policy, principal } };
+    const whose = this.#numbers.get(by) ?? this.#numbers.size;
+    this.#numbers.set(by, whose);
+    const posted: Posted = { n: this.count, by, whose, events, from: { policy, principal } };
     this.#entries.push(posted);
     const part = { live: { key: this.key, policy, principal, places: live.places }, events };
     this.deferred.entries.push(entryOf({ ...part, note: { n: posted.n, by } }, {}));
@@ -146,9 +155,10 @@ export class LineageStream implements JoinedStream {
     if (first === undefined || first.n > from + 1) {
       return live.key === this.key ? this.#forget(live) : toTop(live, [this.key]);
     }
+    const own = this.#numbers.get(live.key);
     for (let index = from + 1 - first.n; index < this.#entries.length; index += 1) {
       const posted = this.#entries[index];
-      if (posted === undefined || posted.by === live.key) continue;
+      if (posted === undefined || posted.whose === own) continue;
       live.heard = posted.n;
       if (!live.ended) this.#fold(live, posted);
     }
@@ -244,6 +254,7 @@ export class LineageStream implements JoinedStream {
     if (this.#setup.reading(this.lineage)) return;
     for (const live of [...this.members, ...this.#plain.values()]) if (!live.ended) this.catchUp(live);
     this.#entries = [];
+    this.#numbers.clear();
   }
 }
 
