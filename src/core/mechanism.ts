@@ -27,6 +27,8 @@ export interface Mechanism<M> {
   remember(memory: M, event: RunEvent, run: Run): M;
   /** A copy that goes on by itself, of a memory that is changed in place; any other is its own copy. */
   copy?(memory: M): M;
+  /** Does some milliseconds of work that the memory puts off until it is asked; true while some is left. Changes no answer. */
+  settle?(memory: M): boolean;
   label?(moment: CallMoment, run: Run, memory: M): ReadonlyMap<string, ArgumentLabel>;
 }
 
@@ -40,6 +42,7 @@ export interface SealedMechanism {
   consider(judged: MomentWithOption, run: Run, memory: unknown, answers: Answers): Opinion;
   remember(memory: unknown, event: RunEvent, run: Run): unknown;
   copy(memory: unknown): unknown;
+  settle(memory: unknown): boolean;
   label(moment: CallMoment, run: Run, memory: unknown): ReadonlyMap<string, ArgumentLabel>;
 }
 
@@ -71,6 +74,7 @@ export function seal<M>(mechanism: Mechanism<M>): SealedMechanism {
     consider: (judged, run, memory, answers) => mechanism.consider(judged, run, memory as M, answers),
     remember: (memory, event, run) => mechanism.remember(memory as M, event, run),
     copy: (memory) => (mechanism.copy === undefined ? memory : mechanism.copy(memory as M)),
+    settle: (memory) => mechanism.settle?.(memory as M) ?? false,
     label: (moment, run, memory) => mechanism.label?.(moment, run, memory as M) ?? new Map(),
   };
 }
@@ -86,4 +90,9 @@ export function branched(engine: Engine, run: Run, key: string): Run {
   const copies = engine.mechanisms.map((one): [string, unknown] => [one.id, one.copy(run.memories.get(one.id))]);
   const memories = new Map(copies);
   return { key, q: run.q, memories };
+}
+
+/** Does a part of what the memories of a run put off; true while some is left. */
+export function settlesOn(engine: Engine, { memories }: Pick<Run, "memories">): boolean {
+  return engine.mechanisms.some(({ id, settle }) => settle(memories.get(id)));
 }

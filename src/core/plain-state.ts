@@ -237,7 +237,8 @@ export function plainFrom(text: string): Result<unknown, string> {
 
 const digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 const codes = Uint16Array.from(digits, (digit) => digit.charCodeAt(0));
-const sixBits = new Map(Array.from(codes, (code, value) => [code, value]));
+const sixBits = new Uint8Array(128);
+for (const [value, code] of codes.entries()) sixBits[code] = value;
 
 /** Six digits of 64 for each integer; of integers that are 0 only how many there are, since hash tables are half empty. */
 function textOfIntegers(integers: Int32Array): string {
@@ -270,8 +271,7 @@ function integersOf(length: number, text: string): Int32Array {
       continue;
     }
     let integer = 0;
-    for (let digit = 0; digit < 6; digit += 1)
-      integer |= (sixBits.get(text.charCodeAt(index + digit)) ?? 0) << (digit * 6);
+    for (let digit = 0; digit < 6; digit += 1) integer |= (sixBits[text.charCodeAt(index + digit)] ?? 0) << (digit * 6);
     integers[at] = integer;
     at += 1;
     index += 6;

@@ -3,12 +3,13 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { RunEvent } from "../../core/event.ts";
 import { exactly } from "../../core/label.ts";
-import { type Engine, begin, branched, seal } from "../../core/mechanism.ts";
+import { type Engine, begin, branched, seal, settlesOn } from "../../core/mechanism.ts";
 import type { Run } from "../../core/run.ts";
 import { evolve } from "../../core/step.ts";
 import { digest, emptyState, makeIr, open, secret, untrusted } from "../../../test/kit/policy/flow-session.ts";
 import { unwrap } from "../../../test/kit/gateway/log-records.ts";
 import { type FlowMemory, makeFlow } from "./flow.ts";
+import { resultUnitsMax } from "./limits.ts";
 import { matches } from "./provenance-index.ts";
 
 const flow = makeFlow({
@@ -62,6 +63,12 @@ function fold(events: readonly RunEvent[], from: Run, asks: boolean): Run {
   return run;
 }
 
+/** All that a memory says; whether it shares that with another one is no part of it. */
+function said(run: Run): unknown {
+  const { index, sent } = memoryOf(run);
+  return [{ ...index, shared: false }, sent, run.memories.get("counts")];
+}
+
 test("B12: a copy of a memory goes on by itself, and is what folding gives", () => {
   fc.assert(
     fc.property(fc.array(event), fc.array(event), fc.boolean(), (some, more, asks) => {
@@ -70,9 +77,73 @@ test("B12: a copy of a memory goes on by itself, and is what folding gives", () 
       const other = branched(engine, first, "other");
       expect(other.key).toBe("other");
       const gone = fold(more, first, asks);
-      expect(other.memories).toEqual(start().memories);
-      expect(fold(more, other, asks).memories).toEqual(gone.memories);
+      expect(said(other)).toEqual(said(start()));
+      expect(said(fold(more, other, asks))).toEqual(said(gone));
     }),
     { numRuns: 100 },
   );
+});
+
+/** Indexes what waits, by parts. */
+function settle(run: Run, parts: number): Run {
+  for (let part = 0; part < parts && settlesOn(engine, run); part += 1);
+  return run;
+}
+
+test("B14: when what waits is indexed makes no difference to what is found", () => {
+  fc.assert(
+    fc.property(fc.array(fc.tuple(event, fc.nat(3), fc.boolean()), { maxLength: 30 }), (steps) => {
+      const events = steps.map(([one]) => one);
+      const late = fold(events, begin(engine, "one", undefined), true);
+      let early = begin(engine, "one", undefined);
+      for (const [one, parts, copied] of steps) {
+        early = settle(fold([one], early, false), parts);
+        if (copied) early = branched(engine, early, "one");
+      }
+      expect(said(settle(early, steps.length + 1))).toEqual(said(late));
+      for (const value of ["4111-1111", "bob@x.com", "hello", 7]) {
+        expect(matches(memoryOf(early).index, value)).toEqual(matches(memoryOf(late).index, value));
+      }
+    }),
+    { numRuns: 150 },
+  );
+});
+
+test("B14: a part is a few releases, however many wait, and none of them is lost", () => {
+  const release = (value: string): RunEvent => {
+    const common = { kind: "released", at: 1, call: undefined, server: "s", tool: "t", how: "pass" } as const;
+    return { ...common, label: exactly(secret), fields: [], value };
+  };
+  const run = fold(
+    Array.from({ length: 40 }, (_, index) => release(`${index} ${"gravel ".repeat(300)}`)),
+    begin(engine, "one", undefined),
+    false,
+  );
+  let parts = 1;
+  while (settlesOn(engine, run)) parts += 1;
+  expect(parts).toBeGreaterThan(4);
+  expect(memoryOf(run).index.pending).toEqual([]);
+  // One that is too large is left out in its turn: every value carries its secrecy from then on.
+  const large = fold([release("x".repeat(resultUnitsMax + 1))], run, false);
+  expect(matches(memoryOf(large).index, "hello")?.range.hi).toBe(secret);
+});
+
+test("B14: a copy shares what is indexed until one of the two adds to it", () => {
+  const first = settle(
+    fold(
+      [{ kind: "registered", at: 1, text: { source: "instruction", value: "mail bob@x.com" } }],
+      begin(engine, "one", undefined),
+      false,
+    ),
+    9,
+  );
+  const { built } = memoryOf(first).index;
+  const other = branched(engine, first, "other");
+  expect(memoryOf(other).index.built).toBe(built);
+  matches(memoryOf(other).index, "bob@x.com");
+  expect(memoryOf(other).index.built).toBe(built);
+  const more: RunEvent = { kind: "registered", at: 1, text: { source: "instruction", value: "acme/site#12" } };
+  const grown = fold([more], other, true);
+  expect(memoryOf(grown).index.built).not.toBe(built);
+  expect(memoryOf(first).index.built).toBe(built);
 });

@@ -26,6 +26,7 @@ import {
   makeProvenanceIndex,
   registerText,
   releaseValue,
+  settleIndex,
 } from "./provenance-index.ts";
 import { resultObligation } from "./result-label.ts";
 import { statedLabel, withStated } from "./stated-label.ts";
@@ -78,6 +79,7 @@ export function makeFlow(settings: FlowSettings): Mechanism<FlowMemory> {
       if (ir.flow !== "none") note(ir, memory, event);
       return memory;
     },
+    settle: ({ index }) => settleIndex(index),
     copy: ({ index, sent }) => ({ index: copyProvenanceIndex(index), sent: new Map(sent) }),
     label: (moment, run, memory) => labelled(settings, moment, run.q, memory),
   };

@@ -1,7 +1,9 @@
 /**
  * The memory of provenance: one private mutable index for each run, over the texts that the run registered, was given
  * by its operator, or was released. Folding the events of a run in order rebuilds it exactly. Releases are indexed when
- * the next call asks, so that handing on a large result costs nothing.
+ * the next call asks, so that handing on a large result costs nothing; or before, in a part of time that nobody waits for.
+ *
+ * A copy shares what is indexed until either of the two adds to it: a run that begins with another's memory mostly never does.
  */
 import type { ArgumentContract } from "../../core/contract.ts";
 import type { RunEvent, TrustedText } from "../../core/event.ts";
@@ -39,13 +41,22 @@ import { addTrusted, derivableLeaf, copyTrustedIndex, makeTrustedIndex, type Tru
 type Released = Extract<RunEvent, { kind: "released" }>;
 type Pending =
   | { readonly kind: "said"; readonly text: TrustedText }
-  | { readonly kind: "released"; readonly event: Released };
+  | { readonly kind: "released"; readonly event: Released }
+  /** Too large to be indexed. */
+  | { readonly kind: "left-out"; readonly range: LabelRange };
 
-export type ProvenanceIndex = {
-  readonly lattice: Lattice;
+/** What is indexed. */
+type Built = {
   readonly trusted: TrustedIndex;
   readonly secret: MatchIndex;
   readonly untrusted: { units: number; readonly texts: { readonly text: string; readonly origin: Origin }[] };
+};
+
+export type ProvenanceIndex = {
+  readonly lattice: Lattice;
+  built: Built;
+  /** Another index may have the same `built`, so that it must be copied before it is changed. */
+  shared: boolean;
   readonly pending: Pending[];
   /** Text of releases that is indexed or waits for it. */
   units: number;
@@ -56,9 +67,8 @@ export type ProvenanceIndex = {
 export function makeProvenanceIndex(lattice: Lattice): ProvenanceIndex {
   return {
     lattice,
-    trusted: makeTrustedIndex(),
-    secret: makeMatchIndex(),
-    untrusted: { units: 0, texts: [] },
+    built: { trusted: makeTrustedIndex(), secret: makeMatchIndex(), untrusted: { units: 0, texts: [] } },
+    shared: false,
     pending: [],
     units: 0,
     accounted: exactly(lattice.bottom),
@@ -67,14 +77,20 @@ export function makeProvenanceIndex(lattice: Lattice): ProvenanceIndex {
 
 /** An index of the same that goes on by itself. */
 export function copyProvenanceIndex(index: ProvenanceIndex): ProvenanceIndex {
-  const { trusted, secret, untrusted, pending } = index;
-  return {
-    ...index,
+  index.shared = true;
+  return { ...index, pending: [...index.pending] };
+}
+
+function ownBuilt(index: ProvenanceIndex): Built {
+  if (!index.shared) return index.built;
+  const { trusted, secret, untrusted } = index.built;
+  index.built = {
     trusted: copyTrustedIndex(trusted),
     secret: copyMatchIndex(secret),
     untrusted: { units: untrusted.units, texts: [...untrusted.texts] },
-    pending: [...pending],
   };
+  index.shared = false;
+  return index.built;
 }
 
 /** Notes a registered instruction or operator data. */
@@ -95,7 +111,7 @@ export function releaseValue(index: ProvenanceIndex, event: Released): void {
 /** Nothing of it is derivable, and every later value carries its secrecy: too coarse, and sound. */
 function leaveOutRelease(index: ProvenanceIndex, event: Released): void {
   const range = secrecy(index.lattice, widest(event));
-  if (range.hi !== index.lattice.bottom) leaveOut(index.secret, range);
+  if (range.hi !== index.lattice.bottom) index.pending.push({ kind: "left-out", range });
 }
 
 /**
@@ -125,7 +141,7 @@ export function derivable(
   const target = { role: contract.role, consumer, ...(contract.type === undefined ? {} : { type: contract.type }) };
   for (const leaf of leaves) {
     if (leaf.value === null || typeof leaf.value === "boolean" || schema.has(JSON.stringify(leaf.value))) continue;
-    const origin = derivableLeaf(index.trusted, leaf.value, target);
+    const origin = derivableLeaf(index.built.trusted, leaf.value, target);
     if (origin === undefined) return undefined;
     origins.push(origin);
   }
@@ -138,7 +154,7 @@ export function matches(index: ProvenanceIndex, value: Json, faint?: FaintHits, 
   const leaves = leavesOf(value);
   if (leaves === undefined) return everything(index);
   return matchOf(
-    index.secret,
+    index.built.secret,
     leaves.map((leaf) => leaf.value),
     faint,
     prose,
@@ -149,11 +165,11 @@ export function matches(index: ProvenanceIndex, value: Json, faint?: FaintHits, 
 export function untrustedOrigin(index: ProvenanceIndex, value: Json): Origin | undefined {
   flush(index);
   const text = typeof value === "string" ? value : JSON.stringify(value);
-  return text === "" ? undefined : index.untrusted.texts.find((known) => known.text.includes(text))?.origin;
+  return text === "" ? undefined : index.built.untrusted.texts.find((known) => known.text.includes(text))?.origin;
 }
 
 function everything(index: ProvenanceIndex): Match | undefined {
-  const { ranges, rest } = index.secret;
+  const { ranges, rest } = index.built.secret;
   if (ranges.length === 0 && rest === undefined) return undefined;
   const bottom: LabelRange = rest ?? exactly(index.lattice.bottom);
   return {
@@ -162,29 +178,52 @@ function everything(index: ProvenanceIndex): Match | undefined {
   };
 }
 
-function flush(index: ProvenanceIndex): void {
+/** Text of pending releases that is indexed at once, in units: some milliseconds of work. */
+const settledUnits = 16_384;
+
+/** Indexes a part of what waits; true while something is left. The index says the same before and after. */
+export function settleIndex(index: ProvenanceIndex): boolean {
+  let units = 0;
+  let taken = 0;
   for (const entry of index.pending) {
-    if (entry.kind === "said") addText(index, entry.text);
-    else addReleased(index, entry.event);
+    if (units >= settledUnits) break;
+    units += entry.kind === "released" ? unitsOf(entry.event) : settledUnits;
+    taken += 1;
   }
-  index.pending.length = 0;
+  flush(index, taken);
+  return index.pending.length > 0;
 }
 
-function addText(index: ProvenanceIndex, text: TrustedText): void {
-  const range = exactly(index.lattice.bottom);
+function flush(index: ProvenanceIndex, count = index.pending.length): void {
+  if (count === 0) return;
+  const built = ownBuilt(index);
+  for (const entry of index.pending.splice(0, count)) {
+    if (entry.kind === "said") addText(index.lattice, built, entry.text);
+    else if (entry.kind === "released") addReleased(index.lattice, built, entry.event);
+    else leaveOut(built.secret, entry.range);
+  }
+}
+
+function addText(lattice: Lattice, built: Built, text: TrustedText): void {
+  const range = exactly(lattice.bottom);
   for (const leaf of leavesOf(text.value) ?? []) {
-    addTrusted(index.trusted, leaf.value, { origin: text.source, pointer: pointerOf(leaf.path), range });
-    addSaid(index.secret, leaf.value);
+    addTrusted(built.trusted, leaf.value, { origin: text.source, pointer: pointerOf(leaf.path), range });
+    addSaid(built.secret, leaf.value);
   }
 }
 
-function addReleased(index: ProvenanceIndex, event: Released): void {
+function addReleased(lattice: Lattice, built: Built, event: Released): void {
   const found = event.value === undefined ? undefined : releasedLeaves(event.value, event.label, event.fields);
-  if (found === undefined) return leaveOutRelease(index, event);
+  if (found === undefined) {
+    const range = secrecy(lattice, widest(event));
+    if (range.hi !== lattice.bottom) leaveOut(built.secret, range);
+    return;
+  }
   const exempt = event.fields.length === 0 || found.other.length === 0 ? undefined : keysOf(found.structured);
   const alone = isShort([...found.structured, ...found.other]);
-  for (const leaf of found.structured) addLeaf(index, event, leaf, { exempt: undefined, alone });
-  for (const leaf of found.other) addLeaf(index, event, leaf, { exempt, alone });
+  const add = (leaf: LabelledLeaf, setting: Setting): void => addLeaf({ lattice, built, event }, leaf, setting);
+  for (const leaf of found.structured) add(leaf, { exempt: undefined, alone });
+  for (const leaf of found.other) add(leaf, { exempt, alone });
 }
 
 /** True for a release of a few words in all, of which each may be what it tells. */
@@ -208,8 +247,9 @@ function keysOf(leaves: readonly LabelledLeaf[]): ReadonlySet<number> {
   return keys;
 }
 
-function addLeaf(index: ProvenanceIndex, event: Released, leaf: LabelledLeaf, setting: Setting): void {
-  const { lattice } = index;
+type Adding = { readonly lattice: Lattice; readonly built: Built; readonly event: Released };
+
+function addLeaf({ lattice, built, event }: Adding, leaf: LabelledLeaf, setting: Setting): void {
   const { server, tool, scope } = event;
   // Only a declaration of the whole speaks of text outside the structured result.
   const types = typesAt(leaf.place ?? [], scope?.types ?? []);
@@ -222,14 +262,14 @@ function addLeaf(index: ProvenanceIndex, event: Released, leaf: LabelledLeaf, se
     ...(scope === undefined ? {} : { stores: scope.stores }),
     ...(types === undefined ? {} : { types }),
   };
-  if (!isUntrusted(lattice, leaf.range.hi)) addTrusted(index.trusted, leaf.value, origin);
-  else explain(index, leaf, origin);
+  if (!isUntrusted(lattice, leaf.range.hi)) addTrusted(built.trusted, leaf.value, origin);
+  else explain(built, leaf, origin);
   const range = secrecy(lattice, leaf.range);
-  if (range.hi !== lattice.bottom) addSecret(index.secret, { ...leaf, range }, origin, setting);
+  if (range.hi !== lattice.bottom) addSecret(built.secret, { ...leaf, range }, origin, setting);
 }
 
 /** Keeps the latest untrusted text: an explanation mostly speaks of what was just read. */
-function explain({ untrusted }: ProvenanceIndex, leaf: LabelledLeaf, origin: Origin): void {
+function explain({ untrusted }: Built, leaf: LabelledLeaf, origin: Origin): void {
   const text = typeof leaf.value === "string" ? leaf.value : JSON.stringify(leaf.value);
   untrusted.units += text.length;
   untrusted.texts.push({ text, origin });

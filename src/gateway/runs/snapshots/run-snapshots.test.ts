@@ -6,6 +6,7 @@ import { type LongRun, longPolicyText, longRun, recorded } from "../../../../tes
 import { unwrap } from "../../../../test/kit/gateway/log-records.ts";
 import { Conversation, policyOf } from "../../../../test/kit/gateway/real-policy.ts";
 import { lastSnapshotEventsMin, snapshotEventsMin } from "../../ports/limits.ts";
+import { settlesOn } from "../../../core/mechanism.ts";
 import type { LoadedPolicy } from "../../ports/policy.ts";
 import type { Clock } from "../../ports/services.ts";
 import { type LiveRun, newRun } from "../live-run.ts";
@@ -69,6 +70,8 @@ function snapshotsOf(run: LongRun, recordsMax?: number): { readonly snapshots: R
 async function isSame(run: LongRun): Promise<boolean> {
   const [short, whole] = [await takenUp(run, false), await takenUp(run, true)];
   expect([short.used, whole.used]).toEqual([true, false]);
+  // A snapshot has indexed what a run indexes when it is asked.
+  for (const { live } of [short, whole]) while (settlesOn(live.policy.engine, live.state));
   const parts = ({ state, sources, inFlight }: LiveRun): unknown => [state, sources, inFlight];
   return samePlain(parts(short.live), parts(whole.live));
 }

@@ -4,7 +4,7 @@
  * whatever has happened in memory. All of it is work that makes way for calls.
  */
 import type { RunEvent } from "../../../core/event.ts";
-import { begin } from "../../../core/mechanism.ts";
+import { begin, settlesOn } from "../../../core/mechanism.ts";
 import {
   lastSnapshotEventsMin,
   lastSnapshotsMsMax,
@@ -171,6 +171,11 @@ export class RunSnapshots {
       if (made !== undefined) await made;
     }
     if (folded.ended) return undefined;
+    // Whoever takes it up is not to wait for what its mechanisms have put off.
+    while (settlesOn(policy.engine, folded.state)) {
+      const made = work.pause();
+      if (made !== undefined) await made;
+    }
     const { state, sources, inFlight } = folded;
     const history: History = {
       run: key,
