@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { openKeys } from "../../src/adapters/keys/sealing.ts";
 import { openSqliteStore } from "../../src/adapters/store/sqlite.ts";
-import { replayRun } from "../../src/gateway/log/run-history.ts";
+import { replayRun } from "../../src/gateway/log/event-replay.ts";
 import { verifyLog } from "../../src/gateway/log/verify.ts";
 import { lattice, temporaryFolder, unwrap } from "../kit/gateway/log-records.ts";
 

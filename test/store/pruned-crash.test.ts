@@ -8,7 +8,7 @@ import { describe, expect, it } from "vitest";
 import { openKeys } from "../../src/adapters/keys/sealing.ts";
 import { openSqliteStore } from "../../src/adapters/store/sqlite.ts";
 import { readPruning } from "../../src/gateway/log/pruning.ts";
-import { replayRun } from "../../src/gateway/log/run-history.ts";
+import { replayRun } from "../../src/gateway/log/event-replay.ts";
 import { verifyLog } from "../../src/gateway/log/verify.ts";
 import type { Store } from "../../src/gateway/ports/store.ts";
 import { AgedLog, dayMs } from "../kit/gateway/aged-log.ts";

@@ -10,7 +10,7 @@ import { ChainWriter, type Batch, type EventLogOptions } from "./chain-writer.ts
 import { readJsonObject } from "./json-text.ts";
 import { prunedKind, pruningTexts } from "./pruning.ts";
 import { viewsOf } from "./record.ts";
-import { replayRun, waitingOf } from "./run-history.ts";
+import { replayRun, waitingOf } from "./event-replay.ts";
 import { fittingSnapshot, keepSnapshot } from "./snapshot-log.ts";
 
 function sealing({ keys, wallMs }: EventLogOptions): Pick<EventLog, "seal" | "open"> {

@@ -5,7 +5,7 @@
  */
 import { type Result, err, ok } from "../../core/result.ts";
 import type { Place } from "../ports/retention.ts";
-import type { RecordQuery, Store, StoredRecord } from "../ports/store.ts";
+import type { Head, RecordQuery, Store, StoredRecord } from "../ports/store.ts";
 import { recordPages } from "./record.ts";
 
 export type KeptQuery = { readonly run: string; readonly after?: RecordQuery["after"] };
@@ -63,4 +63,12 @@ export async function* keptRecords(
   if (!now.ok) return yield now;
   const isSame = now.value?.writer === from?.writer && now.value?.seq === from?.seq;
   if (now.value !== undefined && (!isSame || (found === 0 && after === undefined))) yield err(leftClause(now.value));
+}
+
+/** Whether a record that something else stands for is there, is of this run, and is the one that was there then. */
+export async function isOnChain(store: Store, run: string, place: Head): Promise<boolean> {
+  const after = { writer: place.writer, seq: place.seq - 1 };
+  const found = await store.records({ run, after, order: "oldest", limit: 1 });
+  const record = found.ok ? found.value[0] : undefined;
+  return record?.writer === place.writer && record.seq === place.seq && record.fingerprint === place.fingerprint;
 }

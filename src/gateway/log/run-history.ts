@@ -1,27 +1,19 @@
 /**
- * The history of a run out of its records: its events for folding, what still waits, and, to decide it again, the
- * events with the decisions, answers and notes that came with them. Any doubt is an error: a run that is folded then
- * resumes at the top label, and one that is decided again says so.
+ * The history of a run out of its records, to look at it and to decide it again: its events with the decisions, answers and
+ * notes that came with them. Any doubt is an error, and a run that is decided again says so.
  */
 import type { RunEvent } from "../../core/event.ts";
-import { type Json, isArray, isObject, member, stringMember } from "../../core/json.ts";
+import { type Json, isObject, member, stringMember } from "../../core/json.ts";
 import type { Lattice } from "../../core/label.ts";
-import { err, ok, type Result } from "../../core/result.ts";
+import { ok, type Result } from "../../core/result.ts";
 import { PlacesRead } from "../../core/isolation/trace-dictionary.ts";
-import type { Head, LogKeys, Replayed, ReplayWay, Store, StoredRecord, Waiting } from "../ports/store.ts";
-import type { Heard, StreamNote } from "../ports/stream-note.ts";
+import type { Head, LogKeys, Store, StoredRecord } from "../ports/store.ts";
+import type { StreamNote } from "../ports/stream-note.ts";
 import { readDecision, type RecordedDecision } from "./decision-codec.ts";
-import { boundedRecords, isAfter, type KeptQuery, keptRecords, markOf } from "./kept-records.ts";
+import { boundedRecords, isAfter, keptRecords, markOf } from "./kept-records.ts";
 import { makeLoader, openRecord, type Loader, type OpenedEntry, type OpenedRecord } from "./read-record.ts";
-import { merged, readNote, type MergeSource, type Noted } from "./stream-merge.ts";
-import { boundTo, eventsOf, readBody, readPayload, recordPages, type PayloadNote, type ReadBody } from "./record.ts";
-import { saysWaiting, WaitingBook } from "./waiting.ts";
-
-/** Records of one run that are folded; a longer run resumes at the top label. */
-export const replayRecordsMax = 200_000;
-
-/** Records that are read at once where the replay makes way for others. */
-const pausedPageRecords = 100;
+import { merged, readNote, type MergeSource } from "./stream-merge.ts";
+import { boundTo, readBody, type PayloadNote } from "./record.ts";
 
 /** The answers of oracles by question; undefined = the oracle was asked and gave no answer. */
 export type RecordedAnswers = ReadonlyMap<string, Json | undefined>;
@@ -78,7 +70,7 @@ export async function eachRecordedEntry(
   const own = recordedEntries(loader, records, { run, told });
   const source: MergeSource<RecordedEntry> = {
     run,
-    stream: (key, after) => {
+    stream: (key, { n: after }) => {
       const beyond = recordsBeyond(keptRecords(store, { run: key }), after);
       return asOwn(recordedEntries(loader, beyond, { run: key, told }), { run, after });
     },
@@ -218,171 +210,4 @@ function answersOf({ head, payload }: OpenedEntry, told: PlacesRead): RecordedAn
     }
   }
   return answers;
-}
-
-type Part = Noted & {
-  readonly events: readonly RunEvent[];
-  readonly complete: boolean;
-  readonly policy: string | undefined;
-};
-
-/** The entries of a record with their events; what waits is noted on the way. */
-async function partsOf(
-  loader: Loader,
-  record: StoredRecord,
-  waiting: WaitingBook,
-): Promise<Result<readonly Part[], string>> {
-  const body = readBody(record.body);
-  if (body === undefined) return err(`record ${record.writer}/${record.seq} cannot be read`);
-  const policy = stringMember(body.context, "policy");
-  if (body.entries.every(({ clear }) => !isArray(member(clear, "events")))) {
-    readWaiting(loader.keys, { record, body }, waiting);
-    return ok(body.entries.map(({ clear }) => ({ note: readNote(clear), events: [], complete: true, policy })));
-  }
-  const opened = await openRecord(loader, record, body);
-  if (!opened.ok) return opened;
-  const { entries, complete } = opened.value;
-  for (const { head, payload } of entries) {
-    const said = { notes: member(head.clear, "notes"), details: member(payload, "details"), policyDigest: policy };
-    waiting.read({ events: eventsOf(head), ...said });
-  }
-  return ok(entries.map(({ head, events }) => ({ note: readNote(head.clear), events, complete, policy })));
-}
-
-/** The waiting items of a record. Payloads are opened only where they hold something of it. */
-function readWaiting(
-  keys: LogKeys,
-  { record, body }: { readonly record: StoredRecord; readonly body: ReadBody },
-  waiting: WaitingBook,
-): void {
-  const policyDigest = stringMember(body.context, "policy");
-  const says = body.entries.some(({ clear }) => saysWaiting(member(clear, "notes")));
-  const payloads = says ? readPayload(keys, record, body) : undefined;
-  for (const [part, entry] of body.entries.entries()) {
-    const details = member(payloads?.[part], "details");
-    waiting.read({ events: eventsOf(entry), notes: member(entry.clear, "notes"), details, policyDigest });
-  }
-}
-
-/**
- * The events of a run in the order in which it folded them, with labels in `lattice`; the error is a sentence about the
- * first unreadable record.
- */
-export async function replayRun(
-  { store, keys, lattice }: { readonly store: Store; readonly keys: LogKeys; readonly lattice: Lattice },
-  run: string,
-  { pause, until, after, recordsMax = Number.POSITIVE_INFINITY }: ReplayWay = {},
-): Promise<Result<Replayed, string>> {
-  const loader = makeLoader(store, keys, lattice);
-  const waiting = new WaitingBook(after?.waiting);
-  // A page is read without a pause.
-  const pages = { recordsMax: replayRecordsMax, pageRecords: pause === undefined ? undefined : pausedPageRecords };
-  const recordsOf = (query: KeptQuery): AsyncIterable<Result<StoredRecord, string>> =>
-    paused(keptRecords(store, query, pages), pause);
-  const source: MergeSource<Part> = {
-    run,
-    until,
-    from: after?.heard,
-    ownOnly: Number.isFinite(recordsMax),
-    // What waits is of the run itself alone.
-    stream: (key, beyond) =>
-      between(partsOfAll(loader, recordsBeyond(recordsOf({ run: key }), beyond), new WaitingBook()), { after: beyond }),
-  };
-  const read: OwnRecords = { first: undefined, last: undefined, count: 0 };
-  const records = recordsOf(after === undefined ? { run } : { run, after: after.place });
-  const own = partsOfAll(loader, noted(records, read, recordsMax), waiting);
-  const ofStream = { after: 0, ...(until?.of === run ? { until: until.n } : {}) };
-  const all = await gathered(merged(between(own, ofStream), source), waiting);
-  if (!all.ok || read.last === undefined || read.first === undefined) return all;
-  const { writer, seq, fingerprint } = read.last;
-  const wallTime = readBody(read.first.body)?.head.wallTime ?? "";
-  const place: Head = { writer, seq, fingerprint };
-  const last = { place, sinceWallMs: Date.parse(wallTime), heard: all.value.heard, more: read.count > recordsMax };
-  return ok({ ...all.value, last });
-}
-
-/** The run's own records as they are read. */
-type OwnRecords = { first: StoredRecord | undefined; last: StoredRecord | undefined; count: number };
-
-async function* noted(
-  records: AsyncIterable<Result<StoredRecord, string>>,
-  read: OwnRecords,
-  recordsMax: number,
-): AsyncGenerator<Result<StoredRecord, string>, void> {
-  for await (const record of records) {
-    read.count += 1;
-    if (read.count > recordsMax) return;
-    if (record.ok) {
-      read.first ??= record.value;
-      read.last = record.value;
-    }
-    yield record;
-  }
-}
-
-async function* paused<T>(items: AsyncIterable<T>, pause: ReplayWay["pause"]): AsyncGenerator<T, void> {
-  for await (const item of items) {
-    const made = pause?.();
-    if (made !== undefined) await made;
-    yield item;
-  }
-}
-
-async function* partsOfAll(
-  loader: Loader,
-  records: AsyncIterable<Result<StoredRecord, string>>,
-  waiting: WaitingBook,
-): AsyncGenerator<Result<Part, string>, void> {
-  for await (const record of records) {
-    const parts = record.ok ? await partsOf(loader, record.value, waiting) : record;
-    if (!parts.ok) return yield parts;
-    for (const part of parts.value) yield ok(part);
-  }
-}
-
-/** Entries of a stream between two numbers, and all that have none. */
-async function* between(
-  parts: AsyncIterable<Result<Part, string>>,
-  { after, until = Number.POSITIVE_INFINITY }: { readonly after: number; readonly until?: number },
-): AsyncGenerator<Result<Part, string>, void> {
-  for await (const part of parts) {
-    const note = part.ok ? part.value.note : undefined;
-    if (note === undefined || !("n" in note) || (note.n > after && note.n <= until)) yield part;
-  }
-}
-
-async function gathered(
-  parts: AsyncGenerator<Result<Part, string>, Heard | undefined>,
-  waiting: WaitingBook,
-): Promise<Result<Replayed & { readonly heard: Heard | undefined }, string>> {
-  const events: RunEvent[] = [];
-  const policies = new Set<string>();
-  let complete = true;
-  for (;;) {
-    const next = await parts.next();
-    if (next.done === true) {
-      const heard = next.value;
-      return ok({ events, complete, policies: [...policies], waiting: waiting.list(), member: heard?.of, heard });
-    }
-    if (!next.value.ok) return next.value;
-    const part = next.value.value;
-    events.push(...part.events);
-    complete &&= part.complete;
-    if (part.policy !== undefined) policies.add(part.policy);
-  }
-}
-
-/** The waiting items of a run, also where its events cannot be read into the present lattice, or are too many. */
-export async function waitingOf(store: Store, keys: LogKeys, run: string): Promise<readonly Waiting[]> {
-  const waiting = new WaitingBook();
-  const mark = await markOf(store, run);
-  const after = mark.ok && mark.value !== undefined ? { after: mark.value } : {};
-  for await (const page of recordPages(store, { run, ...after })) {
-    if (!page.ok) break;
-    for (const record of page.value) {
-      const body = readBody(record.body);
-      if (body !== undefined) readWaiting(keys, { record, body }, waiting);
-    }
-  }
-  return waiting.list();
 }

@@ -9,6 +9,7 @@ import type { Result } from "../../core/result.ts";
 import type { Snapshot, StoredSnapshot } from "../ports/snapshots.ts";
 import type { LogKeys, Store, StoreFailure } from "../ports/store.ts";
 import { readJsonObject } from "./json-text.ts";
+import { isOnChain } from "./kept-records.ts";
 
 /** Form of the text in front of which the head stands; raised with it. */
 const snapshotFormat = 1;
@@ -91,13 +92,5 @@ function readSnapshot({ release }: Needs, run: string, { writer, seq, text: whol
 /** The snapshot of a run that can be gone on from. */
 export async function fittingSnapshot(needs: Needs, run: string, fits: string): Promise<Snapshot | undefined> {
   const snapshot = await openSnapshot(needs, run);
-  return snapshot?.fits === fits && (await isOnChain(needs.store, snapshot)) ? snapshot : undefined;
-}
-
-/** Whether the record that a snapshot stands for is there, is of its run, and is the one that was there then. */
-async function isOnChain(store: Store, { run, place }: Snapshot): Promise<boolean> {
-  const after = { writer: place.writer, seq: place.seq - 1 };
-  const found = await store.records({ run, after, order: "oldest", limit: 1 });
-  const record = found.ok ? found.value[0] : undefined;
-  return record?.writer === place.writer && record.seq === place.seq && record.fingerprint === place.fingerprint;
+  return snapshot?.fits === fits && (await isOnChain(needs.store, run, snapshot.place)) ? snapshot : undefined;
 }

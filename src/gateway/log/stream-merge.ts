@@ -5,15 +5,26 @@
  */
 import { type Json, isObject, member, stringMember } from "../../core/json.ts";
 import { type Result, err } from "../../core/result.ts";
+import type { Head } from "../ports/store.ts";
 import type { Heard, StreamNote } from "../ports/stream-note.ts";
 
-/** An entry of a log with what it says of a stream. */
-export type Noted = { readonly note: StreamNote | undefined };
+/** An entry of a log with what it says of a stream, and the record that it is in, where that is looked at. */
+export type Noted = { readonly note: StreamNote | undefined; readonly record?: Head };
+
+/** Where a stream is read from. */
+export type StreamStart = {
+  /** Entries with a greater number. */
+  readonly n: number;
+  /** All of these are in the records after this one, but for those of the run itself. */
+  readonly record?: Head | undefined;
+  /** Entries of the run itself are wanted up to this number; what it did later is in its own log. */
+  readonly ownUpTo: number;
+};
 
 export type MergeSource<E extends Noted> = {
   readonly run: string;
-  /** Entries of the stream of this run key with a number beyond `after`, oldest first. */
-  readonly stream: (key: string, after: number) => AsyncIterator<Result<E, string>>;
+  /** Entries of the stream of this run key, oldest first. */
+  readonly stream: (key: string, start: StreamStart) => AsyncIterator<Result<E, string>>;
   /** Nothing of this stream beyond its number `n`. */
   readonly until?: Heard | undefined;
   /** What the run had heard of a stream before the first of the entries. */
@@ -53,11 +64,26 @@ class Cursor<E extends Noted> {
   #next: Result<E, string> | undefined;
   /** There are entries of it. */
   found = false;
+  /** The record of the entry that was read last, and the one before it, whose entries are all behind. */
+  #record: Head | undefined;
+  #behind: Head | undefined;
 
-  constructor(source: MergeSource<E>, key: string, after: number) {
+  constructor(source: MergeSource<E>, key: string, start: StreamStart) {
     this.key = key;
     this.#source = source;
-    this.#entries = source.stream(key, after);
+    this.#entries = source.stream(key, start);
+    this.#record = start.record;
+    this.#behind = start.record;
+  }
+
+  /** Goes past what the run itself entered: the last record that need not be read again, by a reader that goes on here. */
+  async behind(): Promise<Head | undefined> {
+    for (;;) {
+      this.#next ??= await this.#read();
+      const note = this.#next?.ok === true ? this.#next.value.note : undefined;
+      if (note === undefined || !("n" in note) || note.by !== this.#source.run) return this.#behind;
+      this.#next = undefined;
+    }
   }
 
   /** The entries up to a number; `others`: without those that stand in full in the run's own log. */
@@ -79,6 +105,9 @@ class Cursor<E extends Noted> {
   async #read(): Promise<Result<E, string> | undefined> {
     const read = await this.#entries.next();
     this.found ||= read.done !== true;
+    const record = read.done !== true && read.value.ok ? read.value.value.record : undefined;
+    if (record?.seq !== this.#record?.seq || record?.writer !== this.#record?.writer) this.#behind = this.#record;
+    if (read.done !== true) this.#record = record;
     return read.done === true ? undefined : read.value;
   }
 
@@ -96,7 +125,7 @@ export async function* merged<E extends Noted>(
   source: MergeSource<E>,
 ): AsyncGenerator<Result<E, string>, Heard | undefined> {
   const { from } = source;
-  let cursor = from === undefined ? undefined : new Cursor(source, from.of, from.n);
+  let cursor = from === undefined ? undefined : new Cursor(source, from.of, { ...from, ownUpTo: 0 });
   let heard = from?.n ?? 0;
   for await (const entry of own) {
     const note = entry.ok ? entry.value.note : undefined;
@@ -106,7 +135,8 @@ export async function* merged<E extends Noted>(
     }
     if (note.joined !== undefined) {
       await cursor?.close();
-      cursor = new Cursor(source, note.of, note.whole === true ? 0 : note.joined);
+      const whole = note.whole === true;
+      cursor = new Cursor(source, note.of, { n: whole ? 0 : note.joined, ownUpTo: whole ? note.joined : 0 });
       heard = note.joined;
       if (note.whole === true) {
         // Among these may be what an earlier run of this very key did.
@@ -128,6 +158,7 @@ export async function* merged<E extends Noted>(
   }
   if (cursor === undefined) return undefined;
   if (source.ownOnly !== true) yield* cursor.upTo(Number.POSITIVE_INFINITY);
+  const record = source.ownOnly === true ? await cursor.behind() : undefined;
   await cursor.close();
-  return { of: cursor.key, n: heard };
+  return { of: cursor.key, n: heard, ...(record === undefined ? {} : { record }) };
 }

@@ -19,4 +19,9 @@ export type StreamNote =
     };
 
 /** A stream up to the entry with this number. */
-export type Heard = { readonly of: string; readonly n: number };
+export type Heard = {
+  readonly of: string;
+  readonly n: number;
+  /** Of its records up to this one nothing is missing: entries in them with greater numbers are those of the reader itself. */
+  readonly record?: { readonly writer: number; readonly seq: number; readonly fingerprint: string };
+};

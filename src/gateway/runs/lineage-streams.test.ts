@@ -14,7 +14,7 @@ import { temporaryFolder, unwrap } from "../../../test/kit/gateway/log-records.t
 import { Stage } from "../../../test/kit/gateway/playbook.ts";
 import { restarted, rules, stateOf } from "../../../test/kit/gateway/resumed.ts";
 import { callTool } from "../../../test/kit/gateway/served.ts";
-import { replayRun } from "../log/run-history.ts";
+import { replayRun } from "../log/event-replay.ts";
 import { streamEntriesMax } from "../ports/limits.ts";
 import type { LoadedPolicy } from "../ports/policy.ts";
 import type { LogEntry } from "../ports/store.ts";

@@ -77,7 +77,7 @@ export class FakeLog {
     replay: async (run, _lattice, { until } = {}) => {
       if (this.unreadable) return err("its labels are not known any more");
       const events: RunEvent[] = [];
-      const parts = merged(this.#noted(run, 0), { run, until, stream: (key, after) => this.#noted(key, after) });
+      const parts = merged(this.#noted(run, 0), { run, until, stream: (key, { n }) => this.#noted(key, n) });
       for (;;) {
         const next = await parts.next();
         if (next.done === true) {
