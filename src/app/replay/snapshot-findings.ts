@@ -3,7 +3,7 @@ import { ownVersion } from "../../adapters/daemon/version.ts";
 import { type Json, isArray } from "../../core/json.ts";
 import type { Finding } from "../../gateway/log/chain-check.ts";
 import { readJson } from "../../gateway/log/json-text.ts";
-import { replayRun } from "../../gateway/log/run-history.ts";
+import { replayRun } from "../../gateway/log/event-replay.ts";
 import { textOfDigest } from "../../gateway/log/read-record.ts";
 import { type Inspected, inspectSnapshot } from "../../gateway/log/snapshot-log.ts";
 import type { LoadedPolicy } from "../../gateway/ports/policy.ts";

@@ -62,7 +62,9 @@ export async function inspectSnapshot(needs: Needs, run: string): Promise<Inspec
     return { kind: "foreign" };
   }
   const snapshot = readSnapshot(needs, run, { writer, seq, text: opened.value });
-  return snapshot !== undefined && (await isOnChain(store, snapshot)) ? { kind: "authentic", snapshot } : altered;
+  return snapshot !== undefined && (await isOnChain(store, run, snapshot.place))
+    ? { kind: "authentic", snapshot }
+    : altered;
 }
 
 /** A snapshot as it was written; undefined where it does not open, or is not what its row says. */

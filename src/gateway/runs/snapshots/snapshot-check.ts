@@ -3,11 +3,12 @@
  * same (docs/decisions/0034). Labels of stores are left out: they are those of the moment in which a run is taken up.
  */
 import type { RunEvent } from "../../../core/event.ts";
-import { begin } from "../../../core/mechanism.ts";
+import { begin, settlesOn } from "../../../core/mechanism.ts";
 import { samePlain } from "../../../core/same-plain.ts";
 import type { LoadedPolicy } from "../../ports/policy.ts";
 import type { Snapshot } from "../../ports/snapshots.ts";
 import type { EventLog } from "../../ports/store.ts";
+import type { Heard } from "../../ports/stream-note.ts";
 import type { FoldedRun } from "../live-run.ts";
 import { foldInto, lastRunIn } from "../refold.ts";
 import { type History, fitsOf, historyFrom } from "./snapshot-text.ts";
@@ -42,6 +43,7 @@ export async function checkSnapshot(
     if (!foldInto(folded, event).ok) return "unreadable";
     unsettled.add(event);
   }
+  while (settlesOn(policy.engine, folded.state)); // as the writer of a snapshot does
   const again: History = {
     run: key,
     place: snapshot.place,
@@ -54,10 +56,20 @@ export async function checkSnapshot(
   };
   try {
     const isSame = samePlain(partsOf(kept, policy), partsOf(again, policy));
-    return isSame && holdsUnsettled(kept.unsettled, again.unsettled, events) ? "same" : "differs";
+    return isSame && !isBeyond(kept.heard, again.heard) && holdsUnsettled(kept.unsettled, again.unsettled, events)
+      ? "same"
+      : "differs";
   } catch {
     return "differs"; // it has not even the form of a state
   }
+}
+
+/** Whether a snapshot goes on in its stream after a record that has entries of others which it lacks. */
+function isBeyond(kept: Heard | undefined, again: Heard | undefined): boolean {
+  const [record, last] = [kept?.record, again?.record];
+  if (record === undefined) return false;
+  if (last === undefined) return true;
+  return record.writer > last.writer || (record.writer === last.writer && record.seq > last.seq);
 }
 
 function nameOf(event: RunEvent): string {
@@ -77,5 +89,5 @@ function holdsUnsettled(kept: readonly RunEvent[], again: readonly RunEvent[], a
 function partsOf({ folded, heard, waiting, events }: History, policy: LoadedPolicy): readonly unknown[] {
   const { state, sources, inFlight } = folded;
   const q = policy.withShared(state.q, policy.topState());
-  return [q, state.memories, sources, inFlight, heard, waiting, events];
+  return [q, state.memories, sources, inFlight, heard?.of, heard?.n, waiting, events];
 }

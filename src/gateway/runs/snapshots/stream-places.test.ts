@@ -13,6 +13,8 @@ import { foldHistory } from "../refold.ts";
 import { SharedStates } from "../shared-store-state.ts";
 import { goOnFrom, readHistory, wholeHistory } from "./run-history.ts";
 import { RunSnapshots } from "./run-snapshots.ts";
+import { checkSnapshot } from "./snapshot-check.ts";
+import { fitsOf, historyFrom, historyText } from "./snapshot-text.ts";
 
 const clock = {
   monotonicMs: () => performance.now(),
@@ -166,6 +168,36 @@ describe("B14: a member of a stream that is taken up from its snapshot", () => {
       expect(await pair.streamRecordsRead()).toBeGreaterThan(read);
       const after = await pair.takenUp(false);
       expect(samePlain([after.state, after.sources], [before.state, before.sources])).toBe(true);
+    }
+  });
+
+  it("is what its records give, for whoever checks it, and not where it goes on behind what others did", async () => {
+    const pair = await new Pair().start();
+    for (let count = 0; count < 6; count += 1) await pair.act(count % 2, count);
+    await pair.act(0, 0);
+    await pair.snapshot();
+    await pair.act(1, 1);
+    await pair.act(0, 0);
+    const { log, policy, key, store } = pair.run;
+    const snapshot = await log.snapshot(key, fitsOf(policy));
+    const records = unwrap(await store.records({ run: key, order: "oldest", limit: 1_000 }));
+    const place = snapshot?.place;
+    const behind = records.findIndex(({ writer, seq }) => writer === place?.writer && seq === place.seq) + 1;
+    const history = snapshot === undefined ? undefined : historyFrom(snapshot);
+    if (snapshot === undefined || history?.heard === undefined) throw new Error("no snapshot");
+    const verdict = (text: string): Promise<string> =>
+      checkSnapshot(log, { snapshot: { ...snapshot, text }, policy, records: behind });
+    expect(await verdict(snapshot.text)).toBe("same");
+    const [last] = unwrap(await store.records({ run: history.heard.of, order: "newest", limit: 1 }));
+    if (last === undefined) throw new Error("no stream");
+    const { writer, seq, fingerprint } = last;
+    const heard = { ...history.heard, record: { writer, seq, fingerprint } };
+    const steps = historyText({ ...history, heard });
+    for (;;) {
+      const step = steps.next();
+      if (step.done !== true) continue;
+      expect(await verdict(unwrap(step.value))).toBe("differs");
+      break;
     }
   });
 });
