@@ -94,5 +94,5 @@ export function branched(engine: Engine, run: Run, key: string): Run {
 
 /** Does a part of what the memories of a run put off; true while some is left. */
 export function settlesOn(engine: Engine, { memories }: Pick<Run, "memories">): boolean {
-  return engine.mechanisms.some(({ id, settle }) => settle(memories.get(id)));
+  return engine.mechanisms.some((one) => one.settle(memories.get(one.id)));
 }

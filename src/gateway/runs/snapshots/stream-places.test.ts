@@ -93,7 +93,7 @@ class Pair {
   /** Records of the stream that are read when the run is taken up. */
   async streamRecordsRead(): Promise<number> {
     const { store } = this.run;
-    const { records } = store;
+    const records = store.records.bind(store);
     let count = 0;
     store.records = async (query) => {
       const found = await records(query);
@@ -108,7 +108,7 @@ class Pair {
   /** What the store gives from now on where it is asked for one record of the stream. */
   alter(change: (record: StoredRecord) => readonly StoredRecord[]): void {
     const { store } = this.run;
-    const { records } = store;
+    const records = store.records.bind(store);
     store.records = async (query) => {
       const found = await records(query);
       if (!found.ok || query.run?.startsWith("stream:") !== true || query.limit > 1) return found;
