@@ -10,6 +10,7 @@ import type { UpstreamRefusals } from "./http/upstream-refusals.ts";
 import type { TransportLimits } from "./net/net-limits.ts";
 import type { ServerMemory } from "./process/server-memory.ts";
 import { LoadingUpstream } from "./net/loading-upstream.ts";
+import type { Trial } from "./projection/parts.ts";
 import { isolationOf } from "./projection/isolation-of.ts";
 import { remoteProjection } from "./projection/session/stand-ins.ts";
 import { connectProcess } from "./stdio/stdio-upstream.ts";
@@ -30,6 +31,8 @@ export type ConnectorOptions = {
   readonly home?: string;
   /** State folder with the packages of servers, where it is not `home`. */
   readonly packages?: string;
+  /** Local servers are tried out, each with this home folder. */
+  readonly trial?: Trial;
 };
 
 export function systemConnector(options: ConnectorOptions = {}): Connector {
@@ -40,12 +43,14 @@ export function systemConnector(options: ConnectorOptions = {}): Connector {
       if (target.kind === "stdio") {
         const limits = options.limits === undefined ? {} : { limits: options.limits };
         const notice = options.notice === undefined ? {} : { notice: options.notice };
+        const trial = options.trial === undefined ? {} : { trial: options.trial };
         const how = isolationOf(target, order, {
           home: options.home,
           packages: options.packages ?? options.home,
           diagnostic,
           ...limits,
           ...notice,
+          ...trial,
         });
         const memory = options.memory === undefined ? {} : { memory: options.memory };
         return connectProcess(target, handler, { ...wire, ...limits, ...how, ...memory, diagnostic });

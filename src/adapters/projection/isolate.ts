@@ -30,7 +30,7 @@ const clock = {
 export async function isolate(
   target: ProcessTarget,
   order: IsolationOrder,
-  { home, packages = home, limits = defaultTransportLimits, diagnostic, notice }: IsolationSetup,
+  { home, packages = home, limits = defaultTransportLimits, trial, diagnostic, notice }: IsolationSetup,
 ): Promise<Result<LaunchedServer, string>> {
   if (home === undefined || packages === undefined) {
     return err("This gateway has no state folder, so it cannot isolate a server.");
@@ -39,7 +39,7 @@ export async function isolate(
   const found = await fetched(target, order, { home: packages, support, limits, notice });
   if (!found.ok) return found;
   const plan = { order, support, stateFolder: home, workspace: [target.workspace ?? target.workingDirectory], limits };
-  const launched = await launch({ ...plan, ...found.value, stderrLine: diagnostic });
+  const launched = await launch({ ...plan, ...found.value, trial, stderrLine: diagnostic });
   if (!launched.ok) return launched;
   const weak = weakNotice(order, launched.value);
   if (weak !== undefined) notice?.(weak);

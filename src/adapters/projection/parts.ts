@@ -96,12 +96,19 @@ export type MountStep =
       readonly work: string;
     };
 
+/**
+ * A server that is tried out with mock data (lifecycle.md 1.3): no byte of it leaves the machine, and what it keeps in its
+ * home folder is there again at its next start; `temporary` is its `/tmp`. Both belong to this process's user.
+ */
+export type Trial = { readonly home: string; readonly temporary: string };
+
 export type IsolationSetup = {
   /** State folder of the gateway: hidden from servers; it also stores the writes that are held for review. */
   readonly home: string | undefined;
   /** State folder with the lock and the packages of servers, where it is not `home`: a try of a server has its own. */
   readonly packages?: string | undefined;
   readonly limits?: TransportLimits;
+  readonly trial?: Trial | undefined;
   readonly diagnostic: (line: string) => void;
   /** One line in the gateway's own name, such as one about a tier that is weaker than the best. */
   readonly notice?: (text: string) => void;

@@ -1,13 +1,11 @@
 /** Recorded behaviour of servers: from the event log, or by driving one now. */
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { existsSync } from "node:fs";
 import { BoundedMap } from "../../core/bounded-map.ts";
 import { tracesFrom } from "../../core/isolation/effect-record.ts";
 import { type EffectTrace, traceQuestionKind } from "../../core/isolation/effect-trace.ts";
 import { PlacesRead } from "../../core/isolation/trace-dictionary.ts";
 import { isWithin } from "../../core/isolation/scope-patterns.ts";
-import { isArray, isObject, member, stringMember, type JsonObject } from "../../core/json.ts";
+import { isObject, member, type JsonObject } from "../../core/json.ts";
 import { type Result, err, ok } from "../../core/result.ts";
 import type { IsolationOrder } from "../../core/isolation/scope.ts";
 import { viewsOf, recordPages } from "../../gateway/log/record.ts";
@@ -15,18 +13,11 @@ import { type Grounds, groundsOf } from "../../mechanisms/projection/grounds.ts"
 import { noiseOf } from "../../mechanisms/projection/noise.ts";
 import { type Proposal, type Watched, proposeScope } from "../../policy/isolation/propose.ts";
 import { readLogs, storeFault, type LogFault, type LogName, type NamedLog } from "../state/log-files.ts";
-import { canonicalJson } from "../../wire/canonical.ts";
-import type { ServerTarget, UpstreamConnection } from "../../gateway/ports/transport.ts";
-import { stateHome } from "../../adapters/daemon/paths.ts";
-import { systemConnector } from "../../adapters/connector.ts";
-import { type Answer, McpClient, textOf } from "./mcp-client.ts";
+import { DrivenServer, type ServerCommand } from "./driven-server.ts";
+import { textOf } from "./mcp-client.ts";
 
 /** Traces of one log that a proposal is made from, the newest of them; older behaviour is another server's by now. */
 const tracesMax = 20_000;
-
-/** A server that has not answered by then counts as silent. */
-const answerMsMax = 60_000;
-const listPagesMax = 64;
 
 export type ScriptedCall = { readonly tool: string; readonly arguments: JsonObject };
 
@@ -97,105 +88,6 @@ export type Driven = {
   readonly failed: readonly string[];
 };
 
-export type ServerCommand = Extract<ServerTarget, { kind: "stdio" }>;
-type DrivenCall = Answer & { readonly trace: EffectTrace | undefined };
-
-/** One local server without a gateway, isolated as an order says. */
-class DrivenServer {
-  readonly #connection: UpstreamConnection;
-  readonly #client: McpClient;
-  readonly #home: string;
-  readonly #order: IsolationOrder;
-  #count = 0;
-
-  private constructor(connection: UpstreamConnection, client: McpClient, home: string, order: IsolationOrder) {
-    this.#connection = connection;
-    this.#client = client;
-    this.#home = home;
-    this.#order = order;
-  }
-
-  /** Starts the server and shakes hands; the error is a sentence. `told` hears each line of the server's stderr. */
-  static async start(
-    target: ServerCommand,
-    order: IsolationOrder,
-    told?: (line: string) => void,
-  ): Promise<Result<DrivenServer, string>> {
-    const home = mkdtempSync(join(tmpdir(), "sluicegate-drive-"));
-    const clientInfo = { name: "client", version: "1.0.0" };
-    const client = new McpClient({ clientInfo, waitMsMax: answerMsMax }, (message) => connection.send(message));
-    const connection = systemConnector({
-      home,
-      packages: stateHome(process.env),
-      diagnostic: (_target, line) => told?.(line),
-    }).connect(
-      target,
-      {
-        message: (message) => {
-          if (message.kind === "response" || message.kind === "error") client.received(message);
-        },
-        closed: (reason) => client.ended(reason),
-      },
-      order,
-    );
-    const driver = new DrivenServer(connection, client, home, order);
-    const hello = await client.hello();
-    if (hello.ok && !hello.value.failed) return ok(driver);
-    await driver.close();
-    return err(hello.ok ? "The server refused the handshake: look at its own messages." : hello.error);
-  }
-
-  get tier(): string {
-    return this.#connection.projection?.tier ?? "none";
-  }
-
-  get notes(): readonly string[] {
-    return this.#connection.projection?.notes ?? [];
-  }
-
-  /** Lists all tools, as a server may prepare something for that; the error says why there is no list. */
-  async list(): Promise<Result<void, string>> {
-    let cursor: string | undefined;
-    for (let page = 0; page < listPagesMax; page += 1) {
-      const answer = await this.#client.ask("tools/list", cursor === undefined ? {} : { cursor });
-      if (!answer.ok) return answer;
-      if (!isArray(member(answer.value.value, "tools"))) return err("The server gave no list of tools.");
-      cursor = stringMember(answer.value.value, "nextCursor");
-      if (cursor === undefined) break;
-    }
-    return ok(undefined);
-  }
-
-  /** One call in its window; what it wrote is taken over. */
-  async call(tool: string, given: JsonObject): Promise<Result<DrivenCall, string>> {
-    const { projection } = this.#connection;
-    this.#count += 1;
-    const id = `call-${this.#count}`;
-    if (projection !== undefined) {
-      const { digest, scope } = this.#order;
-      const text = canonicalJson({ order: digest, allow: [], serial: scope?.serial ?? false });
-      const begun = await projection.begin(id, tool, text);
-      if (!begun.ok) return begun;
-    }
-    const answer = await this.#client.call(tool, given, () => projection?.end(id));
-    if (projection === undefined) return answer.ok ? ok({ ...answer.value, trace: undefined }) : answer;
-    const trace = await projection.trace(id);
-    const concluded = await projection.conclude(id, "commit");
-    if (!answer.ok) return answer;
-    return concluded.ok ? ok({ ...answer.value, trace }) : concluded;
-  }
-
-  /** The trace outside of calls. */
-  async background(): Promise<EffectTrace | undefined> {
-    return this.#connection.projection?.trace(undefined);
-  }
-
-  async close(): Promise<void> {
-    await this.#connection.close();
-    rmSync(this.#home, { recursive: true, force: true });
-  }
-}
-
 /** Starts a server in `learn` mode, makes the calls of a script, and says what it saw. */
 export async function watchedNow(
   target: ServerCommand,
@@ -203,7 +95,7 @@ export async function watchedNow(
   calls: readonly ScriptedCall[],
   told?: (line: string) => void,
 ): Promise<Result<Driven, string>> {
-  const started = await DrivenServer.start(target, order, told);
+  const started = await DrivenServer.start(target, order, told === undefined ? {} : { told });
   if (!started.ok) return started;
   const driver = started.value;
   try {

@@ -15,6 +15,8 @@ export type Answer = { readonly value: Json; readonly failed: boolean };
 type Options = {
   readonly clientInfo: { readonly name: string; readonly version: string };
   readonly waitMsMax: number;
+  /** The same for the handshake, for which a server starts; without it as long as for any other. */
+  readonly helloMsMax?: number;
   /** The error of a request that is not answered in time, as a sentence. */
   readonly silence?: string;
 };
@@ -45,9 +47,14 @@ export class McpClient {
   }
 
   /** `arrived` is called in the very turn in which the answer, or the end, is known. */
-  ask(method: string, params: JsonObject, arrived?: () => void): Promise<Result<Answer, string>> {
+  ask(
+    method: string,
+    params: JsonObject,
+    arrived?: () => void,
+    waitMsMax = this.#options.waitMsMax,
+  ): Promise<Result<Answer, string>> {
     if (this.#ended !== undefined) return Promise.resolve(err(this.#ended));
-    const { waitMsMax, silence = "The server did not answer in time." } = this.#options;
+    const { silence = "The server did not answer in time." } = this.#options;
     const id = (this.#count += 1);
     return new Promise((resolve) => {
       const settle = (answer: Result<Answer, string>): void => {
@@ -64,9 +71,9 @@ export class McpClient {
 
   /** The handshake of the legacy era; gives the answer to `initialize`. */
   async hello(): Promise<Result<Answer, string>> {
-    const { clientInfo } = this.#options;
+    const { clientInfo, waitMsMax, helloMsMax = waitMsMax } = this.#options;
     const params = { protocolVersion: latestLegacyRevision, capabilities: {}, clientInfo };
-    const answer = await this.ask("initialize", params);
+    const answer = await this.ask("initialize", params, undefined, helloMsMax);
     if (!answer.ok || answer.value.failed) return answer;
     this.#send({ kind: "notification", method: "notifications/initialized", params: undefined });
     return answer;

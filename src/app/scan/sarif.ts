@@ -1,15 +1,14 @@
 /** A scan as SARIF 2.1.0 (OASIS), for code scanning services and editors. */
 import { isAbsolute, relative } from "node:path";
 import { pathToFileURL } from "node:url";
-import { familyTexts, ruleTexts } from "../../mechanisms/pin/rule-texts.ts";
-import { familyOf } from "../../mechanisms/pin/rules.ts";
+import { allRules, textOfFamily, textOfRule } from "./finding-texts.ts";
 import type { EntryReport, ServerReport } from "./scan.ts";
 
 export function sarifOf(reports: readonly ServerReport[], version: string): object {
-  const rules = [...ruleTexts].map(([id, finds]) => ({
+  const rules = allRules().map(({ id, finds, matters }) => ({
     id,
     shortDescription: { text: finds },
-    fullDescription: { text: `${finds}. ${familyTexts[familyOf(id)]}` },
+    fullDescription: { text: `${finds}. ${matters}` },
   }));
   return {
     $schema: "https://json.schemastore.org/sarif-2.1.0.json",
@@ -40,7 +39,7 @@ function resultsOf(report: ServerReport, { list, entry, verdict, findings }: Ent
     ruleId: rule,
     level: verdict === "deny" ? "error" : "warning",
     message: {
-      text: `${report.server}, ${list}, \`${entry}\` at ${pointer === "" ? "its text" : pointer}: ${ruleTexts.get(rule) ?? rule}. ${familyTexts[family]} Text of the server: "${excerpt}"`,
+      text: `${report.server}, ${list}, \`${entry}\` at ${pointer === "" ? "its text" : pointer}: ${textOfRule(rule)}. ${textOfFamily(family)} Text of the server: "${excerpt}"`,
     },
     locations: [
       { ...locationOf(report), logicalLocations: [{ fullyQualifiedName: `${report.server}/${list}/${entry}` }] },

@@ -6,14 +6,16 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type JsonObject, stringMember } from "../../core/json.ts";
-import { type Result, ok } from "../../core/result.ts";
+import { type Result, err, ok } from "../../core/result.ts";
 import { findingsIn, verdictOf } from "../../mechanisms/pin/detect.ts";
-import type { Finding } from "../../mechanisms/pin/rules.ts";
 import { openGateway } from "../gateway/http-gateway.ts";
 import { type ServerConfig, withUsualVariables } from "../gateway/config.ts";
 import { compiledFrom } from "../policy/named-policy.ts";
 import { sha256 } from "../policy/policy-source.ts";
 import { type ConfiguredServer, scanConfig } from "./client-config.ts";
+import { type ProbeReport, probeServer } from "../probe/probe-server.ts";
+import { shown } from "../state/sentences.ts";
+import { type ReportedFinding, probeFamily } from "./finding-texts.ts";
 import { type ListRead, listServer } from "./listing.ts";
 
 /** A server with its lists, wherever they come from. */
@@ -26,6 +28,8 @@ export type ScannedServer = {
   readonly tier: string;
   /** Attempts to leave the projection, as sentences. */
   readonly seen: readonly string[];
+  /** What trying it out showed, or why it was not tried out; absent where that was not asked for. */
+  readonly probed?: Result<ProbeReport, string>;
 };
 
 /** Findings of one entry. */
@@ -33,7 +37,7 @@ export type EntryReport = {
   readonly list: string;
   readonly entry: string;
   readonly verdict: "confirm" | "deny";
-  readonly findings: readonly (Finding & { readonly fingerprint: string })[];
+  readonly findings: readonly ReportedFinding[];
 };
 
 export type ServerReport = {
@@ -46,12 +50,16 @@ export type ServerReport = {
   readonly gaps: readonly string[];
   readonly verdict: "clean" | "incomplete" | "confirm" | "deny";
   readonly reports: readonly EntryReport[];
+  /** What trying it out came to; absent where that was not asked for. */
+  readonly probes?: Pick<ProbeReport, "verdict" | "denied" | "coverage" | "probes" | "tier" | "hosts">;
 };
 
 export type ScanOptions = {
   readonly isolation: "auto" | "required" | "none";
   /** Milliseconds for all servers together. */
   readonly budgetMs: number;
+  /** Local servers are also called with made-up data, in a projection that nothing leaves. */
+  readonly probe: boolean;
   /** One line for each server as it is read. */
   readonly tell: (line: string) => void;
 };
@@ -121,7 +129,7 @@ type Scanning = {
 
 async function listAll(
   { configured, names, seen, composition }: Scanning,
-  { budgetMs, tell }: ScanOptions,
+  { budgetMs, probe, tell }: ScanOptions,
 ): Promise<readonly ScannedServer[]> {
   const until = performance.now() + budgetMs;
   const found: ScannedServer[] = [];
@@ -130,7 +138,9 @@ async function listAll(
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
       const [at, server] = next;
       const name = names[at] ?? "";
-      const scanned = { ...(await listOne(composition, server, { name, until })), seen: seen.of(name) };
+      const listed = { ...(await listOne(composition, server, { name, until })), seen: seen.of(name) };
+      const tried = probe ? await tryOut(server, name, until) : undefined;
+      const scanned = { ...listed, ...(tried === undefined ? {} : { probed: tried }) };
       found[at] = scanned;
       tell(progressOf(scanned));
     }
@@ -169,6 +179,18 @@ async function listOne(
   return { ...blank, ...listing, tier: config.value.target.kind === "http" ? "remote" : listing.tier };
 }
 
+/** A remote server has no projection, so nothing is called there. */
+async function tryOut(
+  { config }: ConfiguredServer,
+  name: string,
+  until: number,
+): Promise<Result<ProbeReport, string> | undefined> {
+  if (!config.ok || config.value.target.kind !== "stdio") return undefined;
+  const budgetMs = until - performance.now();
+  if (budgetMs <= 0) return err("the time of the scan was over: raise it with --budget");
+  return probeServer(name, config.value.target, { budgetMs, toolsMax: 0 });
+}
+
 /** A server that has not answered a request by then counts as silent. */
 const answerMsMax = 30_000;
 
@@ -196,7 +218,14 @@ export function judgeServers(servers: readonly ScannedServer[]): readonly Server
   return servers.map((server, at) => {
     const foreign = names.flatMap((of, other) => (other === at ? [] : of));
     const reports = server.lists.flatMap((list) => reportsOf(server.name, list, foreign));
-    const gaps = [...(server.gap === undefined ? [] : [server.gap]), ...server.lists.flatMap(gapOf)];
+    const gaps = [
+      ...(server.gap === undefined ? [] : [server.gap]),
+      ...server.lists.flatMap(gapOf),
+      ...probeGaps(server.probed),
+    ];
+    const { probed } = server;
+    const probes = probed?.ok === true ? { probes: factsOf(probed.value) } : {};
+    if (probed?.ok === true) reports.push(...probeReports(server.name, probed.value));
     const entries = server.lists.reduce((sum, list) => sum + list.entries.length, 0);
     return reportOf({
       server: server.name,
@@ -206,6 +235,7 @@ export function judgeServers(servers: readonly ScannedServer[]): readonly Server
       entries,
       gaps,
       reports,
+      ...probes,
     });
   });
 }
@@ -224,6 +254,35 @@ export function withoutKnown(report: ServerReport, known: ReadonlySet<string>): 
 }
 
 const gapOf = ({ method, gap }: ListRead): string[] => (gap === undefined ? [] : [`${method}: ${gap}`]);
+
+/** What was not run, and a server that could not be tried out at all: neither is ever clean. */
+function probeGaps(probed: ScannedServer["probed"]): readonly string[] {
+  if (probed === undefined) return [];
+  if (!probed.ok) return [`it was not tried out: ${probed.error}`];
+  return probed.value.coverage.notRun.map(({ tool, reason }) => `\`${tool}\` was not tried out: ${reason}`);
+}
+
+function factsOf({ objections: _objections, ...facts }: ProbeReport): NonNullable<ServerReport["probes"]> {
+  return facts;
+}
+
+/** Objections by tool. One that rejects the server, or too many of them, refuse it; others are for its user to look at. */
+function probeReports(server: string, { objections, verdict }: ProbeReport): EntryReport[] {
+  const tools = [...new Set(objections.map(({ tool }) => tool))];
+  return tools.map((tool) => {
+    const own = objections.filter((one) => one.tool === tool);
+    const entry = tool ?? "the server";
+    const findings = own.map(({ code, reason }) => {
+      const found = { rule: `${probeFamily}.${code}`, pointer: "", excerpt: shown(reason, 300) };
+      return { ...found, family: probeFamily, fingerprint: fingerprintOf(server, probeList, entry, found) };
+    });
+    const denies = verdict === "rejected" && (own.some(({ hard }) => hard) || !objections.some(({ hard }) => hard));
+    return { list: probeList, entry, verdict: denies ? "deny" : "confirm", findings };
+  });
+}
+
+/** In the place of a list, for what was found by calls. */
+const probeList = "tools/call";
 
 const toolNames = ({ method, entries }: ListRead): string[] =>
   method === "tools/list" ? entries.flatMap((entry) => stringMember(entry, "name") ?? []) : [];
@@ -244,6 +303,11 @@ function reportsOf(server: string, list: ListRead, foreign: readonly string[]): 
 }
 
 /** The same finding has the same fingerprint in every scan, wherever the configuration file is. */
-function fingerprintOf(server: string, list: string, entry: string, { rule, pointer, excerpt }: Finding): string {
+function fingerprintOf(
+  server: string,
+  list: string,
+  entry: string,
+  { rule, pointer, excerpt }: Pick<ReportedFinding, "rule" | "pointer" | "excerpt">,
+): string {
   return sha256(JSON.stringify([server, list, entry, rule, pointer, excerpt]));
 }

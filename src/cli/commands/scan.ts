@@ -8,14 +8,14 @@ import type { Command } from "commander";
 import { type Json, isArray, isObject } from "../../core/json.ts";
 import { type Result, err, ok } from "../../core/result.ts";
 import { readJson } from "../../gateway/log/json-text.ts";
-import { familyTexts, ruleTexts } from "../../mechanisms/pin/rule-texts.ts";
 import { readManifest } from "../../app/policy/manifest.ts";
 import { type ConfiguredServer, configuredServers, serverOfWords } from "../../app/scan/client-config.ts";
 import { knownConfigs } from "../../app/scan/known-clients.ts";
+import { probeFamily, textOfFamily, textOfRule } from "../../app/scan/finding-texts.ts";
 import { sarifOf } from "../../app/scan/sarif.ts";
 import { type ScannedServer, type ServerReport, judgeServers, listServers, withoutKnown } from "../../app/scan/scan.ts";
 import { type Outcome, failure } from "../../app/state/outcome.ts";
-import { shortPath, shown } from "../../app/state/sentences.ts";
+import { many, shortPath, shown } from "../../app/state/sentences.ts";
 import { fileSentence, textFile, whyUnwritten } from "../../app/state/text-file.ts";
 import { type OptionsOf, acts } from "../output.ts";
 import { ownVersion } from "../../adapters/daemon/version.ts";
@@ -25,6 +25,7 @@ const scanOptions = {
   "--fail-on <verdict>": ["exit code 1 from this verdict on: confirm, deny or never", "deny"],
   "--baseline <file>": "an earlier report (--json or SARIF): its findings are not counted again",
   "--sarif <file>": "write SARIF 2.1.0 for code scanning services",
+  "--probe": "also call each local server with made-up data, in a projection that nothing leaves (tier A)",
   "--budget <time>": ["longest time for all servers together, for instance 60s", "60s"],
   "--isolation <how>": ["auto: isolate what can be; required: start nothing without; none", "auto"],
 } as const;
@@ -67,6 +68,7 @@ async function scan(options: Options, words: readonly string[]): Promise<Outcome
 type Settled = {
   readonly isolation: "auto" | "required" | "none";
   readonly budgetMs: number;
+  readonly probe: boolean;
   readonly failOn: "confirm" | "deny" | "never";
 };
 
@@ -77,9 +79,11 @@ function settledOf(options: Options): Result<Settled, string> {
   if (failOn === undefined) return err("`--fail-on` takes confirm, deny or never.");
   const isolation = (["auto", "required", "none"] as const).find((one) => one === options.isolation);
   if (isolation === undefined) return err("`--isolation` takes auto, required or none.");
+  const probe = options.probe === true;
+  if (probe && isolation === "none") return err("`--probe` needs isolation: leave `--isolation none` out.");
   const budgetMs = durationMs(options.budget) ?? 0;
   if (budgetMs <= 0 || budgetMs > budgetMsMax) return err("`--budget` takes a time such as 60s or 5m, at most 1h.");
-  return ok({ isolation, budgetMs, failOn });
+  return ok({ isolation, budgetMs, failOn, probe });
 }
 
 type Subjects = { readonly configured: readonly ConfiguredServer[]; readonly saved: readonly ScannedServer[] };
@@ -174,21 +178,27 @@ function textOf(reports: readonly ServerReport[]): string {
   return reports.flatMap(linesOf).join("\n");
 }
 
+function triedLine({ probes, coverage, hosts }: NonNullable<ServerReport["probes"]>): string {
+  const wanted = hosts.length === 0 ? "it asked for no host" : `it asked for ${hosts.join(", ")}`;
+  const tools = `${coverage.run} of ${many(coverage.listed, "tool")}`;
+  return `  tried out: ${shown(`${many(probes, "call")} with made-up data to ${tools}; ${wanted}`, 240)}`;
+}
+
 /** Every text of a server is shown with its control and direction characters as escapes. */
-function linesOf({ server, place, tier, seen, entries, gaps, verdict, reports }: ServerReport): string[] {
+function linesOf({ server, place, tier, seen, entries, gaps, verdict, reports, probes }: ServerReport): string[] {
   const where = `${basename(place.file)}:${place.line}, ${tier === "none" ? "not isolated" : tier.length === 1 ? `tier ${tier}` : tier}`;
   const head = `${shown(server, 60)} (${where}): ${entries} entries, ${words[verdict]}`;
   const lines = [
     head,
     ...gaps.map((gap) => `  not read: ${shown(gap, 240)}`),
     ...seen.map((sentence) => `  seen: ${shown(sentence, 240)}`),
+    ...(probes === undefined ? [] : [triedLine(probes)]),
   ];
   for (const { list, entry, findings } of reports) {
     lines.push(`  ${shown(entry, 60)} (${list})`);
     for (const { rule, family, pointer, excerpt } of findings) {
-      lines.push(
-        `    ${rule} at ${shown(pointer === "" ? "its text" : pointer, 80)}: ${ruleTexts.get(rule) ?? rule}. ${familyTexts[family]}`,
-      );
+      const where = family === probeFamily ? "" : ` at ${shown(pointer === "" ? "its text" : pointer, 80)}`;
+      lines.push(`    ${rule}${where}: ${textOfRule(rule)}. ${textOfFamily(family)}`);
       lines.push(`      "${shown(excerpt, 160)}"`);
     }
   }

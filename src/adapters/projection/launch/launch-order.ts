@@ -1,5 +1,6 @@
 /** The order to launch one server, and the small parts that all chains of a launch share. */
 import type { IsolationOrder, Scope } from "../../../core/isolation/scope.ts";
+import type { Trial } from "../parts.ts";
 import type { TransportLimits } from "../../net/net-limits.ts";
 import type { ProcessTarget } from "../../process/launch.ts";
 import type { ServerProcess } from "../../process/server-process.ts";
@@ -19,6 +20,8 @@ export type LaunchPlan = {
   readonly unresolved?: string;
   /** Home folder that `~` in a scope stands for; by default that of this process's user. */
   readonly home?: string;
+  /** A trial: what the server tries to send is swallowed and recorded, and its own home folder is kept in `home`. */
+  readonly trial?: Trial | undefined;
   /** User that servers run as when this process is root. */
   readonly serviceUser?: ServiceUser;
   /** For tests: features of the machine, instead of a probe. */

@@ -5,6 +5,7 @@ import { type Result, err, ok } from "../../../core/result.ts";
 import type { IsolationTier } from "../../../core/isolation/scope.ts";
 import { isWithin } from "../../../core/isolation/scope-patterns.ts";
 import { openBroker } from "../../egress/broker.ts";
+import { openSink } from "../../egress/sink.ts";
 import { learnedPorts, portsOf } from "../../egress/listeners.ts";
 import { type StartedProcess, startWithChannels } from "../../process/server-process.ts";
 import type { PreparedWorkspace } from "../../workspace/workspace-order.ts";
@@ -111,14 +112,8 @@ async function join(plan: LaunchOrder, made: Ingredients, parts: Joined): Promis
     const grants = [...tools.values()].flatMap((tool) => tool.allow);
     const { callBytesMax, serverBytesMax } = net;
     const quotas = { callBytesMax, serverBytesMax };
-    parts.broker = openBroker({
-      listeners,
-      allow: net.allow,
-      tools: grants,
-      everywhere: everywhere(plan),
-      ...quotas,
-      now,
-    });
+    const granted = { allow: net.allow, tools: grants, everywhere: everywhere(plan), ...quotas };
+    parts.broker = plan.trial === undefined ? openBroker({ listeners, ...granted, now }) : openSink({ listeners, now });
   }
   const traced = await traceLauncher(plan, {
     pid: server.processGroup,
@@ -137,9 +132,9 @@ async function join(plan: LaunchOrder, made: Ingredients, parts: Joined): Promis
   return ok(parts.launched({ tier, notes: [...plan.choice.notes, ...notes], places: prepared.places }));
 }
 
-/** Ports at which a server that is only watched reaches every public name, so that the trace shows its needs. */
-function everywhere({ order }: LaunchOrder): readonly number[] {
-  return order.mode === "learn" ? learnedPorts : [];
+/** Ports at which a server that is only watched or tried out reaches every name, so that the trace shows its needs. */
+function everywhere({ order, trial }: LaunchOrder): readonly number[] {
+  return order.mode === "learn" || trial !== undefined ? learnedPorts : [];
 }
 
 /**

@@ -66,6 +66,7 @@ export function prepareProjection(
     code: code.paths,
     programs: code.programs,
     workspaceBind: workspace?.bind,
+    trial: plan.trial,
     ...(watched === undefined ? {} : { host: { home: watched.bind, shut: [plan.stateFolder], ...closedTo(plan) } }),
   });
   const mounts = [...(workspace?.mounts ?? []), ...(watched?.mounts ?? [])];

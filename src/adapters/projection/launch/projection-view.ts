@@ -6,6 +6,7 @@ import type { Scope } from "../../../core/isolation/scope.ts";
 import { isWithin, resolvePatterns } from "../../../core/isolation/scope-patterns.ts";
 import { printable } from "../../net/printable.ts";
 import { type Bind, orderBinds } from "./bind-list.ts";
+import type { Trial } from "../parts.ts";
 import { hostEtc } from "./host-layout.ts";
 import { isOnHost } from "./host-view.ts";
 
@@ -18,6 +19,8 @@ export type ViewOrder = {
   readonly programs?: readonly string[];
   /** Bind that shows the workspace to the server; undefined = the server has none. */
   readonly workspaceBind: { readonly source: string; readonly target: string; readonly write: boolean } | undefined;
+  /** Folders that are shown as the home folder and as `/tmp`, to be written; undefined = such in memory. */
+  readonly trial?: Trial | undefined;
   /** Set if the server is only watched: it also sees the files of the machine. */
   readonly host?: {
     /** Bind that shows the home folder; undefined = an empty one of its own. */
@@ -76,7 +79,7 @@ export function serverView(order: ViewOrder): View {
   );
   const seen = order.workspaceBind;
   const asked: readonly Bind[] = [
-    ...scratch.map((target): Bind => ({ kind: "scratch", target })),
+    ...scratch.map((target) => scratchBind(target, order)),
     ...(host?.home === undefined ? [] : [host.home]),
     ...code.flatMap((path) => bindsOf(path, "read", home)),
     ...fromScope.filter((one) => !projected(one)),
@@ -113,6 +116,13 @@ export function serverView(order: ViewOrder): View {
 function emptied(mask: Bind, code: readonly string[]): Bind {
   const holdsCode = code.some((path) => path !== mask.target && isWithin(path, mask.target));
   return holdsCode ? { kind: "scratch", target: mask.target } : mask;
+}
+
+function scratchBind(target: string, { trial, home }: ViewOrder): Bind {
+  if (trial !== undefined && target === home) return bind(trial.home, target, "write");
+  return trial !== undefined && target === "/tmp"
+    ? bind(trial.temporary, target, "write")
+    : { kind: "scratch", target };
 }
 
 /** The workspace under its real name, and under those that links give it. */
