@@ -2,6 +2,7 @@
 import { toolDigest } from "../../../app/policy/policy-source.ts";
 import { type Json, type JsonObject, isArray, isObject, member, stringMember } from "../../../core/json.ts";
 import type { HandServer, HandTool } from "../labels/hand-labels.ts";
+import type { CardWord } from "./ways.ts";
 
 /** What a policy is made for. */
 export type Target = {
@@ -18,6 +19,8 @@ export type Configuration = {
   readonly policy: (target: Target) => JsonObject;
   /** Whether the run knows what the user asked for. */
   readonly instructed: boolean;
+  /** How the admission card of the server is answered before the first call. */
+  readonly card?: CardWord;
 };
 
 const plain = { version: 1, extends: ["default"] } as const;
@@ -65,6 +68,17 @@ export function readingsOf(policy: JsonObject): readonly Json[] {
   return isArray(readings) ? readings : [];
 }
 
+const carded = (name: string, card: CardWord, about: string): readonly Configuration[] => [
+  { name, about, policy: () => plain, instructed: false, card },
+  {
+    name: `${name}+user`,
+    about: "the same, the user's instruction registered",
+    policy: () => plain,
+    instructed: true,
+    card,
+  },
+];
+
 export const configurations: readonly Configuration[] = [
   { name: "default", about: "the built-in policy", policy: () => plain, instructed: false },
   { name: "default+user", about: "the same, the user's instruction registered", policy: () => plain, instructed: true },
@@ -72,6 +86,9 @@ export const configurations: readonly Configuration[] = [
   { name: "trusted+user", about: "the same, the user's instruction registered", policy: trusted, instructed: true },
   { name: "none", about: "the built-in policy, isolation off", policy: bare, instructed: false },
   { name: "none+user", about: "the same, the user's instruction registered", policy: bare, instructed: true },
+  ...carded("card", "card", "the admission card accepted with one key"),
+  ...carded("reviewed", "reviewed", "the card accepted with every tool in doubt confirmed unread"),
+  { name: "card none+user", about: "as card+user, isolation off", policy: bare, instructed: true, card: "card" },
   { name: "hand", about: "the labels by hand accepted as readings", policy: byHand, instructed: false },
   { name: "hand+user", about: "the same, the user's instruction registered", policy: byHand, instructed: true },
   { name: "allow-all", about: "a policy that objects to nothing", policy: () => allowAll, instructed: false },

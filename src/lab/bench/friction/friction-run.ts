@@ -15,7 +15,7 @@ import { type Fake, openFake } from "./fake.ts";
 import { serverProgram } from "./package-cache.ts";
 import { type Places, type Played, placed, play } from "./play.ts";
 import type { FrictionScenario } from "./friction-scenario.ts";
-import { type Command, type Way, directWay, guardedWay } from "./ways.ts";
+import { type CardWord, type Command, type Way, directWay, guardedWay } from "./ways.ts";
 
 /** A call behind the gateway; `same` is undefined where two direct runs already differ. */
 export type FrictionCallRow = Omit<Played, "answer"> & { readonly same: boolean | undefined };
@@ -114,9 +114,9 @@ async function ofServer(
   { configurations, labels }: FrictionOptions,
   readings: Map<string, Json[]>,
 ): Promise<readonly FrictionRow[]> {
-  const first = await played(stage, (command) => directWay(command));
+  const first = await played(stage, undefined, (command) => directWay(command));
   if (!first.ok) return [broken(stage.scenario, "direct", first.error)];
-  const second = await played(stage, (command) => directWay(command));
+  const second = await played(stage, undefined, (command) => directWay(command));
   const again = second.ok ? second.value.calls : [];
   const steady = first.value.calls.map((one, index) => (one.answer === again[index]?.answer ? one.answer : undefined));
   const rows = [rowOf(stage.scenario, "direct", first.value, steady)];
@@ -124,16 +124,16 @@ async function ofServer(
   const target = { server, tools: first.value.tools, hand: labels.get(server) };
   for (const [index, configuration] of configurations.entries()) {
     const policy = configuration.policy(target);
-    const accepted = readingsOf(policy);
-    if (accepted.length > 0)
-      readings.set(configuration.name, [...(readings.get(configuration.name) ?? []), ...accepted]);
     const guard = {
       folder: join(stage.folder, `gateway-${index}`),
       server,
       policy,
       instruction: configuration.instructed ? stage.scenario.instruction : undefined,
     };
-    const done = await played(stage, (command) => guardedWay(command, guard));
+    const done = await played(stage, configuration.card, (command) => guardedWay(command, guard));
+    const accepted = [...readingsOf(policy), ...(done.ok ? done.value.readings : [])];
+    if (accepted.length > 0)
+      readings.set(configuration.name, [...(readings.get(configuration.name) ?? []), ...accepted]);
     rows.push(
       done.ok
         ? rowOf(stage.scenario, configuration.name, done.value, steady)
@@ -143,7 +143,13 @@ async function ofServer(
   return rows;
 }
 
-type Done = { readonly startMs: number; readonly tools: readonly Json[]; readonly calls: readonly Played[] };
+type Done = {
+  readonly startMs: number;
+  readonly tools: readonly Json[];
+  /** What the answer to the card accepted. */
+  readonly readings: readonly Json[];
+  readonly calls: readonly Played[];
+};
 
 function rowOf(
   { name, package: spec, reach }: FrictionScenario,
@@ -161,7 +167,7 @@ function rowOf(
 type Opening = (command: Command) => Promise<Result<Way, string>>;
 
 /** Plays the scenario once, in a workspace made anew. */
-async function played(stage: Stage, open: Opening): Promise<Result<Done, string>> {
+async function played(stage: Stage, card: CardWord | undefined, open: Opening): Promise<Result<Done, string>> {
   const prepared = prepare(stage);
   if (!prepared.ok) return prepared;
   const way = await open(prepared.value);
@@ -172,11 +178,11 @@ async function played(stage: Stage, open: Opening): Promise<Result<Done, string>
     if (listed.value.failed) return err(`its tools cannot be listed: ${textOf(listed.value).slice(0, 200)}`);
     const startMs = performance.now() - way.value.from;
     const tools = member(listed.value.value, "tools");
-    return ok({
-      startMs,
-      tools: isArray(tools) ? tools : [],
-      calls: await play(stage.scenario, way.value, stage.places),
-    });
+    const answered = card === undefined ? ok([]) : await way.value.acceptCard(card);
+    // A card on which nothing can be accepted stays open: its calls ask, as they would for a user.
+    const readings = answered.ok ? answered.value : [];
+    const calls = await play(stage.scenario, way.value, stage.places);
+    return ok({ startMs, tools: isArray(tools) ? tools : [], readings, calls });
   } finally {
     await way.value.close();
   }

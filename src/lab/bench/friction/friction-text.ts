@@ -69,13 +69,21 @@ export function frictionCauses({ rows }: FrictionBench): readonly FrictionCause[
   for (const { configuration, server, calls } of rows)
     for (const { whys, tool } of calls.filter((one) => one.questions > 0 || one.outcome === "blocked"))
       for (const why of whys) {
-        const plain = why.replaceAll(/`[^`]*`/g, "`...`");
+        const plain = plainCause(why);
         const key = JSON.stringify([configuration, plain]);
         const cause = found.get(key) ?? { configuration, why: plain, calls: [] };
         cause.calls.push(`${server}.${tool}`);
         found.set(key, cause);
       }
   return [...found.values()].toSorted((left, right) => right.calls.length - left.calls.length);
+}
+
+/** Without what differs from call to call: names, sources of values, and the details in brackets at the end. */
+function plainCause(why: string): string {
+  return why
+    .replaceAll(/`[^`]*`/g, "`...`")
+    .replace(/ \((?:arguments|labels|origins): .*\)$/, "")
+    .replace(/ data from .* to `/, " data to `");
 }
 
 export function frictionText(bench: FrictionBench): string {

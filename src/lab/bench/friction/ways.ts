@@ -6,6 +6,8 @@ import { join } from "node:path";
 import { ask } from "../../../adapters/daemon/connect.ts";
 import { ownVersion } from "../../../adapters/daemon/version.ts";
 import { type Answer, McpClient, childClient } from "../../../app/client/mcp-client.ts";
+import { daysUsual } from "../../../app/cards/card-acts.ts";
+import { CardFiles } from "../../../app/cards/card-files.ts";
 import { controlHeader } from "../../../app/gateway/control-token.ts";
 import { gatewaySockets } from "../../../app/gateway/gateway-sockets.ts";
 import { packageFolder } from "../../../app/policy/policy-source.ts";
@@ -35,8 +37,13 @@ export type Way = {
   readonly approve: (id: string) => Promise<boolean>;
   /** Why a call waits for consent, as its approval card says: a line for each reason. */
   readonly reasons: (id: string) => Promise<readonly string[]>;
+  /** Answers the admission card of the server, and gives the readings that are accepted from then on. */
+  readonly acceptCard: (answer: CardWord) => Promise<Result<readonly Json[], string>>;
   readonly close: () => Promise<void>;
 };
+
+/** `card`: what the card proposes, in one key. `reviewed`: also every tool in doubt, each of them unread. */
+export type CardWord = "card" | "reviewed";
 
 const clientInfo = { name: "bench", version: "1" };
 const noControl = err("there is no gateway");
@@ -56,6 +63,7 @@ export async function directWay({ command, args, env, workspace }: Command): Pro
     ask: (method, params) => client.ask(method, params),
     approve: () => Promise.resolve(false),
     reasons: () => Promise.resolve([]),
+    acceptCard: () => Promise.resolve(noControl),
     close: () => ended(child),
   };
   if (hello.ok && !hello.value.failed) return ok(way);
@@ -101,6 +109,7 @@ export async function guardedWay(command: Command, guard: Guard): Promise<Result
     ask: (method, params) => opened.value.client.ask(method, params),
     approve: async (id) => (await control({ kind: "approve", id, choice: "once" })).ok,
     reasons: async (id) => cardLines(await control({ kind: "approvals" }), id),
+    acceptCard: (answer) => acceptedBy({ control, server, state }, answer),
     close: async () => {
       await opened.value.end();
       await ended(child);
@@ -115,6 +124,31 @@ function cardLines(answer: Result<Json, string>, id: string): readonly string[] 
   const texts = (isArray(lines) ? lines : []).filter((one) => typeof one === "string");
   const coded = texts.filter((line) => line.startsWith("SG-"));
   return coded.length === 0 ? texts : coded;
+}
+
+type Desk = {
+  readonly control: (request: Json) => Promise<Result<Json, string>>;
+  readonly server: string;
+  readonly state: string;
+};
+
+/** As `sluicegate cards SERVER --accept` does it. */
+async function acceptedBy(
+  { control, server, state }: Desk,
+  answer: CardWord,
+): Promise<Result<readonly Json[], string>> {
+  const card = await control({ kind: "card", server });
+  if (!card.ok) return card;
+  const doubts = member(card.value, "doubts");
+  const doubtful = (isArray(doubts) ? doubts : []).flatMap((one) => stringMember(one, "tool") ?? []);
+  const reviewed = answer === "reviewed" ? doubtful : [];
+  const digest = stringMember(card.value, "digest") ?? "";
+  const said = await control({ kind: "card-answer", server, digest, choice: "accept", reviewed, days: daysUsual });
+  if (!said.ok) return said;
+  const kept = new CardFiles(state).read();
+  // As they stand in the file: texts, lists and mappings.
+  const readings = kept.ok ? readJson(JSON.stringify(kept.value.readings)) : undefined;
+  return kept.ok ? ok(isArray(readings) ? readings : []) : kept;
 }
 
 type Connected = { readonly from: number; readonly client: McpClient; readonly end: () => Promise<void> };
