@@ -134,6 +134,7 @@ describe("the gateway's own files", () => {
     ["cp a.yaml ~/.config/sluicegate/policies/", "obeyed"],
     ["cp a.yaml $HOME/.config/sluicegate/", "obeyed"],
     ["npx sluicegate approve 3e8cfe260246", "obeyed"],
+    ["s\\luicegate cards github --accept", "obeyed"],
     ["node /opt/bin/sluicegate.js runs new", "obeyed"],
     ["cat /home/ana/.local/state/sluicegate/keys/signing.pem", "kept"],
     ["cat my-policy.yaml policy.yaml2 policy.yaml-old", "nothing"],

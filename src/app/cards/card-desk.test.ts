@@ -1,0 +1,145 @@
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import type { ToolContract } from "../../core/contract.ts";
+import type { Json, JsonObject } from "../../core/json.ts";
+import type { LoadedPolicy } from "../../gateway/ports/policy.ts";
+import { PolicyFiles } from "../policy/policy-files.ts";
+import { AcceptedReadings } from "./accepted-readings.ts";
+import type { CardAct } from "./card-acts.ts";
+import { CardDesk } from "./card-desk.ts";
+import { CardFiles } from "./card-files.ts";
+import type { Card } from "./card.ts";
+
+const look: JsonObject = {
+  name: "get_status",
+  description: "Get the status of the local desk.",
+  inputSchema: { type: "object", properties: {} },
+  annotations: { readOnlyHint: true, openWorldHint: false },
+};
+
+class Scene {
+  readonly told: string[] = [];
+  readonly files = new CardFiles(mkdtempSync(join(tmpdir(), "sg-desk-")));
+  readonly readings = new AcceptedReadings(this.files, (text) => void this.told.push(text));
+  readonly policies = new PolicyFiles([], () => undefined, { readings: this.readings });
+  tier: string | undefined;
+  accepted: readonly JsonObject[] = [];
+  readonly desk = new CardDesk({
+    files: this.files,
+    readings: this.readings,
+    tell: (text) => void this.told.push(text),
+    wallMs: () => Date.UTC(2026, 0, 1),
+    isolation: () => (this.tier === undefined ? undefined : { tier: this.tier, missing: [] }),
+    answeredFor: async (_server, { covered }) => void (this.accepted = covered),
+  });
+
+  constructor() {
+    expect(this.policies.openAll().ok).toBe(true);
+  }
+
+  get policy(): LoadedPolicy {
+    return this.policies.select({ principal: "os:1", client: undefined, tag: undefined });
+  }
+
+  sees(
+    entries: readonly JsonObject[],
+    before: (name: string) => Json | undefined = () => undefined,
+  ): readonly ToolContract[] {
+    const { policy } = this;
+    const contracts = entries.map((entry) => policy.contractOfTool("app", entry));
+    this.desk.seen({ server: "app", digest: JSON.stringify(entries), entries, contracts, policy, before });
+    return contracts;
+  }
+
+  async answers(choice: CardAct["choice"], digest = this.desk.card("app")?.digest ?? ""): Promise<Card | string> {
+    const done = await this.desk.answer("app", digest, { choice, reviewed: [], days: 3_000, by: "os:1" });
+    await this.policies.refresh();
+    return done.ok ? done.value : done.error;
+  }
+}
+
+it("tells once of a server, and again of a change alone", async () => {
+  const scene = new Scene();
+  expect(scene.desk.servers()).toEqual([]);
+  scene.desk.declared("app", "App", "1");
+  scene.desk.reached("app", { kind: "http", url: "https://app.example/mcp", flavour: "auto", headers: {} });
+  expect(scene.desk.card("app")).toBeUndefined();
+  expect(await scene.answers("accept", "x")).toContain("start its client");
+  const [contract] = scene.sees([look]);
+  scene.sees([look]);
+  expect(scene.told).toHaveLength(1);
+  expect(scene.told[0]).toMatch(/^Server `app` lists 1 tool that nothing is accepted of.*`sluicegate cards app`\.$/);
+  expect(scene.desk.hint(contract!)[0]).toContain("answer the card of `app` once");
+  expect(scene.desk.hint({ ...contract!, server: "other" })).toEqual([]);
+  expect(scene.desk.hint({ ...contract!, source: "card" })).toEqual([]);
+  await scene.answers("later");
+  const other = new CardDesk(sameParts(scene));
+  other.seen({
+    server: "app",
+    digest: "d",
+    entries: [look],
+    contracts: [contract!],
+    policy: scene.policy,
+    before: () => undefined,
+  });
+  expect(scene.told).toHaveLength(1);
+  scene.sees([{ ...look, description: "Get more." }]);
+  expect(scene.told.at(-1)).toContain("that changed or are new");
+});
+
+const sameParts = (scene: Scene) => ({
+  files: scene.files,
+  readings: scene.readings,
+  tell: (text: string) => void scene.told.push(text),
+  wallMs: () => 0,
+  isolation: () => undefined,
+  answeredFor: async () => undefined,
+});
+
+it("gives what was accepted to exactly these tools, and takes it away on evidence, until it is answered again", async () => {
+  const scene = new Scene();
+  scene.sees([look]);
+  expect(await scene.answers("accept")).toMatchObject({ state: "trusted" });
+  expect(scene.accepted).toEqual([look]);
+  expect(scene.policy.contractOfTool("app", look).source).toBe("card");
+  expect(scene.policy.contractOfTool("app", { ...look, title: "x" }).source).toBe("unknown");
+  await scene.desk.flag("app", "it left its scope");
+  await scene.policies.refresh();
+  expect(scene.policy.contractOfTool("app", look).source).toBe("unknown");
+  expect(scene.desk.card("app")).toMatchObject({ state: "flagged" });
+  expect(scene.told.at(-1)).toMatch(/does not count any more: it left its scope.*`sluicegate cards app`\.$/);
+  await scene.desk.flag("app", "again");
+  await scene.desk.flag("unknown", "nothing is on record");
+  scene.desk.flagged("app", "again");
+  expect(scene.desk.card("app")?.answer?.flagged).toBe("it left its scope");
+  expect(await scene.answers("later")).toMatchObject({ state: "flagged" });
+  expect(await scene.answers("accept")).toMatchObject({ state: "trusted" });
+  expect(scene.policy.contractOfTool("app", look).source).toBe("card");
+});
+
+it("refuses a server, or one that runs without the isolation it was accepted for", async () => {
+  const scene = new Scene();
+  scene.sees([look]);
+  expect(scene.desk.refusal("app")).toBeUndefined();
+  await scene.answers("refuse");
+  expect(scene.desk.refusal("app")).toMatch(/You refused this server.*--forget/);
+  await scene.answers("isolated");
+  for (const tier of [undefined, "none"]) {
+    scene.tier = tier;
+    expect(scene.desk.refusal("app")).toContain("only where it runs isolated");
+  }
+  scene.tier = "A-";
+  expect(scene.desk.refusal("app")).toBeUndefined();
+  expect(await scene.answers("forget")).toMatchObject({ state: "new" });
+});
+
+it("says what changed since an entry was accepted", () => {
+  const scene = new Scene();
+  const was: Readonly<Record<string, Json>> = { get_status: look, other: "odd" };
+  scene.sees([{ ...look, annotations: {} }, { ...look, name: "other" }, { name: "bare" }], (name) => was[name]);
+  const tools = scene.desk.card("app")?.groups.flatMap((group) => group.tools) ?? [];
+  const kinds = Object.fromEntries(tools.map(({ name, change }) => [name, change?.kind]));
+  expect(kinds).toEqual({ get_status: "capability widened", other: undefined, bare: undefined });
+});
