@@ -3,7 +3,7 @@
  * is bits of one lattice, every predicate has an index. The canonical policy JSON compiles to exactly one of these.
  */
 import type { Role, ToolContract } from "../../core/contract.ts";
-import type { Effect } from "../../core/effect.ts";
+import { type Effect, type EffectRange, covers } from "../../core/effect.ts";
 import type { JsonObject } from "../../core/json.ts";
 import type { Label, Lattice } from "../../core/label.ts";
 import type { ReadingLanguage } from "../../core/reading.ts";
@@ -226,6 +226,15 @@ export function contractFor(contract: ToolContract, truths: ReadonlyMap<number, 
   const holding = contract.cases.filter(({ predicates }) => predicates.every((index) => truths.get(index) === true));
   if (holding.length === 0) return contract;
   const output = holding.find((one) => one.output !== undefined)?.output ?? contract.output;
-  const effects = holding.find((one) => one.effects !== undefined)?.effects ?? contract.effects;
-  return { ...contract, output, effects };
+  const effects = holding.find((one) => one.effects !== undefined)?.effects;
+  return effects === undefined ? { ...contract, output } : { ...contract, output, ...withEffects(contract, effects) };
+}
+
+/** A case that only reads leaves nothing that would have to be undone. */
+export function withEffects(
+  { flags }: Pick<ToolContract, "flags">,
+  effects: EffectRange,
+): Pick<ToolContract, "effects" | "flags"> {
+  const reads = effects.may.every((effect) => covers("read", effect));
+  return { effects, flags: reads ? { ...flags, irreversible: false } : flags };
 }

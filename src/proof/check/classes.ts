@@ -77,10 +77,14 @@ export function classesOf(model: Model, refuse: Refuse): readonly Class[] {
     for (let truths = 0; truths < 2 ** order.length; truths += 1) {
       const holds = (predicate: string): boolean => ((truths >> order.indexOf(predicate)) & 1) === 1;
       const holding = cases.filter((one) => one.predicates.every(holds));
-      const effects = holding.find((one) => one.effects !== undefined)?.effects ?? tool.effects;
+      const chosen = holding.find((one) => one.effects !== undefined)?.effects;
+      const effects = chosen ?? tool.effects;
+      const reads =
+        chosen !== undefined && chosen.may.every((effect) => effect === "read" || effect.startsWith("read."));
+      const flags = reads ? { ...tool.flags, irreversible: false } : tool.flags;
       const output = holding.find((one) => one.output !== undefined)?.output ?? tool.output;
       const truth = (predicate: string, wanted: boolean): boolean => holds(predicate) === wanted;
-      const variant = { ...tool, effects, arguments: everyArgument, truth, kindsOf: ofArguments };
+      const variant = { ...tool, effects, flags, arguments: everyArgument, truth, kindsOf: ofArguments };
       const one = { ...classOf(model, candidates, variant), ...outputOf(model, output) };
       for (const key of model.key === undefined ? (["same"] as const) : keys) {
         const { name, ...signature } = { ...one, key };

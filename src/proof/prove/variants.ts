@@ -4,7 +4,7 @@
  */
 import type { ContractCase, ToolContract } from "../../core/contract.ts";
 import type { LabelRange } from "../../core/label.ts";
-import type { Pattern } from "../../policy/ir/ir.ts";
+import { type Pattern, withEffects } from "../../policy/ir/ir.ts";
 import { type End, type Polarity, staticMatch } from "../../policy/semantics/patterns.ts";
 import { type Subject, isObserved } from "./subject.ts";
 
@@ -117,8 +117,9 @@ function variantsOf(subject: Subject, contract: ToolContract): readonly Unnumber
     );
     const one = contract.cases[index];
     if (one === undefined) {
-      const { output = contract.output, effects = contract.effects } = chosen;
-      found.push({ contract: { ...contract, output, effects }, fixed, observed });
+      const { output = contract.output, effects } = chosen;
+      const own = effects === undefined ? {} : withEffects(contract, effects);
+      found.push({ contract: { ...contract, output, ...own }, fixed, observed });
       return;
     }
     const open = one.predicates.find((predicate) => !fixed.has(predicate));
