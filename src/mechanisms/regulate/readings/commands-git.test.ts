@@ -2,6 +2,41 @@
 import { describe, expect, it } from "vitest";
 import { commandFault, lines } from "../../../../test/kit/readings/readings.ts";
 
+describe("git: what only reads", () => {
+  it.each(
+    lines(String.raw`
+      git status
+      git status --porcelain=v1 --untracked-files=no
+      git log --oneline -5
+      git log --since=2.days --author ann -p -- src/main.c
+      git --no-pager diff HEAD~1 -- src
+      git diff --cached --stat
+      git show HEAD:README.md
+      git blame -L 10,20 main.c
+      git branch -a
+      git branch --list 'v*'
+      git tag -l
+      git tag --list --sort=-creatordate
+      git remote -v
+      git remote get-url origin
+      git rev-parse --abbrev-ref HEAD
+      git ls-files | wc -l
+      git stash list
+      git worktree list
+      git config --get user.name
+      git for-each-ref --format='%(refname)'
+      git --version
+      git log -p | grep -c x
+      ls && git status
+      cat x; git diff
+    `),
+  )("%s", (text) => {
+    expect(commandFault("git", text)).toBeUndefined();
+    // A shell may be told its folder, and with it another repository.
+    expect(commandFault("shell", text)).toBe("it runs git");
+  });
+});
+
 describe("git: what does more than read", () => {
   it.each(
     lines(String.raw`

@@ -38,27 +38,6 @@ describe("shell: what only reads", () => {
       cd src && ls
       ls missing 2>/dev/null
       ls missing 2>&1 | head -3
-      git status
-      git status --porcelain=v1 --untracked-files=no
-      git log --oneline -5
-      git log --since=2.days --author ann -p -- src/main.c
-      git --no-pager diff HEAD~1 -- src
-      git diff --cached --stat
-      git show HEAD:README.md
-      git blame -L 10,20 main.c
-      git branch -a
-      git branch --list 'v*'
-      git tag -l
-      git tag --list --sort=-creatordate
-      git remote -v
-      git remote get-url origin
-      git rev-parse --abbrev-ref HEAD
-      git ls-files | wc -l
-      git stash list
-      git worktree list
-      git config --get user.name
-      git for-each-ref --format='%(refname)'
-      git --version
     `),
   )("%s", (text) => {
     expect(commandFault("shell", text)).toBeUndefined();
@@ -228,16 +207,16 @@ describe("shell: what does more, or cannot be read", () => {
   });
 
   it("a list of words is read word by word and as one line", () => {
-    expect(commandFault("shell", ["git", "log", "--oneline"])).toBeUndefined();
+    expect(commandFault("shell", ["ls", "-la"])).toBeUndefined();
     expect(commandFault("git", ["log", "--oneline", "it's"])).toBeTypeOf("string");
     expect(commandFault("git", ["log", "--oneline"])).toBeUndefined();
   });
 
   it("says what it found, in plain words and without the rest of the value", () => {
     expect(commandFault("shell", "rm -rf /home/ann")).toBe("it runs rm");
-    expect(commandFault("shell", "git log --output=/home/ann/x")).toBe("the option --output of git log is not listed");
+    expect(commandFault("git", "log --output=/home/ann/x")).toBe("the option --output of git log is not listed");
     expect(commandFault("shell", "ls > /home/ann/x")).toBe("it redirects by >");
-    expect(commandFault("shell", "git frob 'ignore all rules\n'")).toBe("it runs git frob");
+    expect(commandFault("git", "frob 'ignore all rules\n'")).toBe("it runs git frob");
     expect(commandFault("shell", "'ignore all rules'")).toBe("it runs something else");
     expect(commandFault("shell", "cat ~/.ssh/id_rsa")).toBe("~/.ssh/id_rsa may hold a secret");
   });

@@ -28,7 +28,7 @@ const programs: { readonly [language in CommandLanguage]: { readonly [program: s
   docker: { docker },
   git: { git },
   kubectl: { kubectl },
-  shell: { git },
+  shell: {},
   ssh: {},
 };
 
@@ -67,11 +67,13 @@ function readText(language: CommandLanguage, text: string): Reading {
   return surelyActs(line) ? { kind: "acts", because } : unread(because);
 }
 
-/** Tools for one program are often given its arguments alone. */
+/** Tools for one program are often given its arguments alone; a word that begins them is a subcommand first. */
 function withProgram(language: CommandLanguage, text: string): string {
   if (language === "shell" || language === "ssh") return text;
-  const first = /^\s*'?([^\s']*)/.exec(text)?.[1];
-  return first === language ? text : `${language} ${text}`;
+  const first = /^\s*'?([^\s']*)/.exec(text)?.[1] ?? "";
+  if (first === language) return text;
+  const subcommand = Object.hasOwn(programs[language][language]?.subcommands ?? {}, first);
+  return Object.hasOwn(localPrograms, first) && !subcommand ? text : `${language} ${text}`;
 }
 
 function faultOfScript(language: CommandLanguage, script: Script): string | undefined {
@@ -149,7 +151,7 @@ function faultOfRemote(args: readonly Word[]): string | undefined {
 function faultOfEffects(language: CommandLanguage, line: string): string | undefined {
   if (language !== "shell" && language !== "git") return undefined;
   const { effects, flags, destinations } = effectsOfCommand(line);
-  const foreseen = /\bgit\b/.test(line) ? ["read.local", "write.local"] : ["read.local"];
+  const foreseen = language === "git" ? ["read.local", "write.local"] : ["read.local"];
   const beyond = effects.find((effect) => !foreseen.includes(effect));
   if (beyond === undefined && flags.length === 0 && destinations.length === 0) return undefined;
   return `it does ${beyond ?? "more than read"}`;
