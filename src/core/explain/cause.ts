@@ -27,8 +27,9 @@ export function causeOf(decision: Decision, length: CauseLength = "whole"): stri
   const clause = clauseOf(reason, tool, length === "least");
   const ruled = length === "whole" || length === "named";
   if (clause === undefined) return undefined;
-  const { unread } = reason.facts;
-  const said = `${clause}${ruled ? ruleOf(reason, length === "whole") : ""}`;
+  const { reading, unread } = reason.facts;
+  const read = typeof reading === "string" && length !== "least" ? `; ${reading}` : "";
+  const said = `${clause}${ruled ? ruleOf(reason, length === "whole") : ""}${read}`;
   return typeof unread === "string" ? `${length === "least" ? "" : `${said}; `}${unreadClause(unread, length)}` : said;
 }
 

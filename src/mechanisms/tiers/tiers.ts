@@ -10,6 +10,7 @@ import type { CallMoment, CallOption } from "../../core/moment.ts";
 import { argumentFacts, decidingArguments, atomBits } from "../../policy/semantics/explanations.ts";
 import type { PolicyModel } from "../../policy/semantics/model.ts";
 import { staticMatch } from "../../policy/semantics/patterns.ts";
+import { unreadClause } from "../../policy/semantics/readings.ts";
 import { stateOf } from "../../policy/semantics/state.ts";
 import type { Frame } from "../../policy/semantics/transition.ts";
 import {
@@ -102,7 +103,8 @@ function called(
   }
   // Only a rule that surely applies, and is enforced, can take the question of the default away.
   const allowed = fired.some(({ rule, at }) => rule.tier === "allow" && rule.mode === "enforce" && at.hi);
-  if (!allowed && defaultAsks) reasons.push(...defaultReasons(scene, asked.moment.workspace));
+  if (!allowed && defaultAsks)
+    reasons.push(...explained(scene, asked.moment, defaultReasons(scene, asked.moment.workspace)));
   const opinion = settled(reasons);
   if (opinion.verdict === "deny") return opinion;
   const { questions, reasons: said } = consult(scene, checks, asked);
@@ -127,6 +129,15 @@ function ruleReason(rule: PlainRule, verdict: Reason["verdict"], code: string, f
     ...("arguments" in facts ? { way: "leave that data out" } : {}),
     ...(rule.mode === "observe" ? { observed: true as const } : {}),
   };
+}
+
+/** A question that a plainer argument would have spared says what kept it from being read. */
+function explained({ frame, option }: Scene, moment: CallMoment, reasons: readonly Reason[]): readonly Reason[] {
+  const [first, ...others] = reasons;
+  if (first === undefined) return reasons;
+  const { truths } = option.class;
+  const reading = unreadClause(frame, option.contract, { truths, arguments: moment.arguments });
+  return reading === undefined ? reasons : [{ ...first, facts: { ...first.facts, reading } }, ...others];
 }
 
 function defaultReasons(scene: Scene, workspace: CallMoment["workspace"]): readonly Reason[] {

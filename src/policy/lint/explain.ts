@@ -8,6 +8,7 @@ import { inferTool } from "../contracts/infer.ts";
 import { orderSentences } from "../isolation/words.ts";
 import type { Pattern } from "../ir/ir.ts";
 import { patternsOf } from "../semantics/monitors.ts";
+import { conditionText } from "../semantics/readings.ts";
 import { staticMatch } from "../semantics/patterns.ts";
 import { hazardPatterns } from "../semantics/relevance.ts";
 
@@ -88,7 +89,17 @@ export function explainTool(policy: CompiledPolicy, request: ExplainRequest): To
     inferredFrom: inferTool(listed).because,
     isolation: isolationSentences(policy, contract),
   };
-  return { ...explanation, sentences: sentencesOf(explanation) };
+  const [first = "", ...others] = sentencesOf(explanation);
+  return { ...explanation, sentences: [first, ...caseSentences(policy, contract), ...others] };
+}
+
+/** Effects that depend on arguments: a sentence for each case. */
+function caseSentences({ ir }: CompiledPolicy, { cases }: ToolContract): readonly string[] {
+  return cases.flatMap(({ predicates, effects }) => {
+    if (effects === undefined) return [];
+    const when = conditionText(predicates.flatMap((index) => ir.predicates[index] ?? []));
+    return [`Where ${when}, it may do: ${effects.may.join(", ") || "nothing"}.`];
+  });
 }
 
 function isolationSentences(policy: CompiledPolicy, { server, tool }: ToolContract): readonly string[] {
