@@ -46,9 +46,12 @@ export function classesOf({ subject, ir, automata }: World): readonly Class[] {
       (keyed ? (["same", "other", "unreadable"] as const) : (["same"] as const)).map((key): Class => {
         const holding = contract.cases.filter((one) => one.predicates.every((index) => truths.get(index) === true));
         const output = holding.flatMap((one) => one.output ?? [])[0] ?? contract.output;
-        const effects = holding.flatMap((one) => one.effects ?? [])[0] ?? contract.effects;
+        const [chosen] = holding.flatMap((one) => one.effects ?? []);
+        const effects = chosen ?? contract.effects;
+        const undone = chosen?.may.every((effect) => /^read(?:\.|$)/.test(effect)) === true;
+        const flags = undone ? { ...contract.flags, irreversible: false } : contract.flags;
         const observed = policy.mode === "observe" || table.servers.get(contract.server)?.mode === "observe";
-        return { contract: { ...contract, output, effects }, truths, key, observed };
+        return { contract: { ...contract, output, effects, flags }, truths, key, observed };
       }),
     ),
   );
