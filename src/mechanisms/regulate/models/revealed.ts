@@ -3,24 +3,35 @@
  * reveal. Where rules and hazards object to that, and not to the call by its labels, consent is asked. It never refuses by
  * itself: the server decides how it runs its arguments, and proofs know labels alone.
  */
+import type { ToolContract } from "../../../core/contract.ts";
 import type { CallMoment, CallOption } from "../../../core/moment.ts";
 import type { Reason } from "../../../core/opinion.ts";
 import { contractFor } from "../../../policy/ir/ir.ts";
+import { nothingRead } from "../../../policy/semantics/argument-tests.ts";
 import type { PolicyModel } from "../../../policy/semantics/model.ts";
 import type { Q } from "../../../policy/semantics/state.ts";
 import type { Frame } from "../../../policy/semantics/transition.ts";
 import { addedEffects, argumentEffects, argumentReason, revealedContract } from "./argument-effects.ts";
+import { actingReason } from "./acting-arguments.ts";
 import { objectionTo } from "../guard.ts";
 
+type Around = { readonly frame: Frame; readonly model: PolicyModel };
 type Asked = { readonly moment: Pick<CallMoment, "at" | "arguments">; readonly option: CallOption };
 
 /** Reasons against a call from what its arguments reveal; only ever more than without them. */
-export function revealedReasons(
-  { frame, model }: { readonly frame: Frame; readonly model: PolicyModel },
+export function revealedReasons({ frame, model }: Around, q: Q, { moment, option }: Asked): readonly Reason[] {
+  const declared = contractFor(option.contract, option.class.truths);
+  const acting = actingReason(frame.read ?? nothingRead, declared, moment.arguments);
+  const more = labelledReasons({ frame, model }, q, { moment, option }, declared);
+  return acting === undefined ? more : [acting, ...more];
+}
+
+function labelledReasons(
+  { frame, model }: Around,
   q: Q,
   { moment, option }: Asked,
+  declared: ToolContract,
 ): readonly Reason[] {
-  const declared = contractFor(option.contract, option.class.truths);
   const found = argumentEffects(declared, moment.arguments);
   if (found.flags.length === 0 && addedEffects(declared, found).length === 0) return [];
   const own = { ...declared, cases: [] };
