@@ -107,7 +107,7 @@ export const policyRows: readonly PolicyRow[] = [
   },
   {
     code: "CASE",
-    text: "labels: {a.x: {cases: [{when: {arg: {p: {glob: x}, q: {glob: y}}}, output: private}]}}",
+    text: "labels: {a.x: {cases: [{when: {arg: {}}, output: private}]}}",
     names: "case",
   },
   { code: "RULE", text: "expect: [{trace: [a], verdict: deny, by: R9}]", names: "R9" },

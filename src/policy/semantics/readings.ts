@@ -29,17 +29,9 @@ function shownArgument(name: string): string {
 
 /** Languages of which a test wants the value. */
 function languagesIn(test: ArgumentTest): readonly ReadingLanguage[] {
-  switch (test.kind) {
-    case "reads":
-      return [test.language];
-    case "all":
-    case "any":
-      return test.tests.flatMap(languagesIn);
-    case "some":
-      return languagesIn(test.test);
-    default:
-      return [];
-  }
+  if (test.kind === "reads") return [test.language];
+  if (test.kind === "all" || test.kind === "any") return test.tests.flatMap(languagesIn);
+  return test.kind === "some" ? languagesIn(test.test) : [];
 }
 
 /**
