@@ -267,6 +267,8 @@ export class ChainWriter {
   #isSignatureDue(wallMs: number): boolean {
     const { checkpointRecords = checkpointRecordsDefault, checkpointMs = checkpointMsDefault } = this.#options;
     const { seq, signedSeq, signedWallMs } = this.head;
+    // An append may bring rows alone; one head has one signature.
+    if (seq === signedSeq) return false;
     return seq - signedSeq >= checkpointRecords || wallMs - signedWallMs >= checkpointMs;
   }
 
