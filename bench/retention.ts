@@ -90,6 +90,7 @@ try {
   const alone: number[] = [];
   while (number < 300) alone.push(await call(log, "os:0/process:client@1", (number += 1)));
   const steps: number[] = [];
+  const shrinks: number[] = [0];
   const meanwhile: number[] = [];
   let done = false;
   const pause = async (workedMs: number): Promise<boolean> => {
@@ -97,7 +98,15 @@ try {
     return true;
   };
   const timed = {
-    store,
+    store: {
+      ...store,
+      shrink: async () => {
+        const start = performance.now();
+        const more = await store.shrink();
+        shrinks.push(performance.now() - start);
+        return more;
+      },
+    },
     prune: async (step: Parameters<EventLog["prune"]>[0]) => {
       const start = performance.now();
       const left = await log.prune(step);
@@ -127,6 +136,7 @@ try {
     steps: steps.length,
     longestStepMs: Math.max(...steps),
     medianStepMs: median(steps),
+    longestShrinkMs: Math.max(...shrinks),
     callAloneP50Ms: median(alone),
     callAloneMaxMs: Math.max(...alone),
     callMeanwhileP50Ms: median(meanwhile),
@@ -148,7 +158,9 @@ try {
     console.log(
       `a call: p50 ${ms(median(alone))} alone, ${ms(median(meanwhile))} meanwhile; longest ${ms(figures.callAloneMaxMs)} alone, ${ms(figures.callMeanwhileMaxMs)} meanwhile`,
     );
-    console.log(`file: ${mb(bytesBefore)} before, ${mb(bytesAfter)} after`);
+    console.log(
+      `file: ${mb(bytesBefore)} before, ${mb(bytesAfter)} after; space given back at most ${ms(Math.max(...shrinks))} at a time`,
+    );
     console.log(`the log ${verified.valid ? "verifies" : "does NOT verify"}, in ${ms(verifyMs)}`);
   }
 } finally {

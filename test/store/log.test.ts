@@ -119,18 +119,6 @@ describe("what the log keeps", () => {
     await log.close(1);
   });
 
-  it("signs no head twice, however long ago it was signed: an append may bring rows alone", async () => {
-    const log = await openLog();
-    const row = { key: "run-0", principal: "os:1", policyDigest: "p", begunWallMs: 1, idleExpiresWallMs: 2, top: false };
-    for (let minute = 0; minute < 3; minute += 1) {
-      wallMs += 60_000;
-      unwrap(await log.append([], { runs: [{ ...row, resume: { minute } }] }));
-    }
-    expect(log.health()).toEqual({ kind: "ok" });
-    await log.close(9);
-    expect(await verified()).toMatchObject({ valid: true });
-  });
-
   it("shows the newest records, with decisions and notes in clear and details as payload", async () => {
     const log = await openLog();
     const [entry] = callEntries("run-1", "call-1", {});

@@ -15,8 +15,11 @@ export type RetentionReader = {
 /** Rows of one query; the caller's limit is capped, so that no query takes long. */
 const rowsMax = 10_000;
 
-/** Free pages that one `shrink` gives back, about 1 MiB; and as many stay, which the next records will need. */
-const pagesGiven = 128;
+/** Free pages that one `shrink` gives back: 128 KiB, a few milliseconds of work. */
+const pagesGiven = 16;
+
+/** Free pages that stay, about 1 MiB: the next records will need them. */
+const pagesKept = 128;
 
 export function placeOf(id: unknown): Place {
   if (typeof id !== "number") throw new DamagedRow("record");
@@ -107,7 +110,7 @@ export function retentionWriter(database: DatabaseSync, append: (batch: AppendBa
     shrink: () => {
       // 2: incremental. Other files are rewritten when they are opened (`sqlite-compact.ts`).
       if (pragma(database, "auto_vacuum") !== 2) return false;
-      const free = pragma(database, "freelist_count") - pagesGiven;
+      const free = pragma(database, "freelist_count") - pagesKept;
       if (free <= 0) return false;
       database.exec(`PRAGMA incremental_vacuum(${Math.min(free, pagesGiven)})`);
       return free > pagesGiven;
