@@ -5,7 +5,7 @@
  * The same labels and lists give the same file.
  */
 import { writeFileSync } from "node:fs";
-import { readHands } from "../src/lab/bench/labels/data.ts";
+import { readHands } from "../src/lab/bench/labels/hand-labelled.ts";
 import { type Table, train } from "../src/lab/bench/labels/train.ts";
 
 const [data, lists] = process.argv.slice(2);

@@ -89,9 +89,9 @@ async function proof(svg: string | undefined): Promise<Outcome> {
 }
 
 async function labels(data: string | undefined, lists: string | undefined): Promise<Outcome> {
-  const { readHands } = await import("../../lab/bench/labels/data.ts");
+  const { readHands } = await import("../../lab/bench/labels/hand-labelled.ts");
   const { scoreLabels } = await import("../../lab/bench/labels/score.ts");
-  const { labelsText } = await import("../../lab/bench/labels/text.ts");
+  const { labelsText } = await import("../../lab/bench/labels/labels-text.ts");
   if (data === undefined && lists === undefined)
     return failure("SG-BENCH-DATA", "Name the evaluation data with --data, or a folder of saved lists with --lists.");
   const hands = readHands({

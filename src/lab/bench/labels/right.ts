@@ -1,6 +1,6 @@
 /** Whether effects that were read are what a labeller says. */
 import { covers } from "../../../core/effect.ts";
-import type { HandLabel } from "./data.ts";
+import type { HandLabel } from "./hand-labelled.ts";
 
 /** Right is what names every effect that a call surely has; and a tool that may act is never right as one that reads. */
 export function isRight(effects: readonly string[], { effects: { must }, sink }: HandLabel): boolean {

@@ -7,7 +7,7 @@ import { signsOf } from "../../../oracles/labels/signs.ts";
 import { type ToolReading, readTool, readingThreshold } from "../../../oracles/labels/reading.ts";
 import { deedsOfWord } from "../../../oracles/labels/lexicon.ts";
 import { listed as wordIn, wordsOf } from "../../../policy/contracts/name-words.ts";
-import type { HandLabel, HandServer, Hands, Sink } from "./data.ts";
+import type { HandLabel, HandServer, Hands, Sink } from "./hand-labelled.ts";
 import { isRight } from "./right.ts";
 
 /** Precision counts predictions, recall what is surely there; what may be there is neither missed nor wrong. */

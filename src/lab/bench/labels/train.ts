@@ -9,7 +9,7 @@ import { caseOf, likeliest } from "../../../oracles/labels/deeds.ts";
 import { argumentSigns, roleCase } from "../../../oracles/labels/roles.ts";
 import { signsOf } from "../../../oracles/labels/signs.ts";
 import { inferArguments } from "../../../policy/contracts/infer.ts";
-import type { HandLabel, HandServer } from "./data.ts";
+import type { HandLabel, HandServer } from "./hand-labelled.ts";
 import { type Pull, type Row, type Weights, bearsOn, fitLogistic, pullOf, scoreOf } from "./fit.ts";
 import { priors, rolePrior } from "./priors.ts";
 import { isRight } from "./right.ts";
