@@ -50,6 +50,7 @@ const commands = new Set([
   "bench agentdojo",
   "bench regulation",
   "bench isolation",
+  "bench start",
   "bench friction",
   "bench labels",
   "train",

@@ -8,5 +8,8 @@ fc.configureGlobal({
   numRuns: Number(process.env["SLUICEGATE_RUNS"] ?? 200),
 });
 
+// Tests that are not about isolation start hundreds of servers, which write their records outside of any workspace.
+process.env["SLUICEGATE_ISOLATION"] ??= "off";
+
 // For the processes that tests start: this one runs already.
 process.env["NODE_COMPILE_CACHE"] ??= sharedCache;

@@ -18,6 +18,7 @@ import { type Diagnostic, type Problem, hasErrors, warning } from "./document/di
 import { given } from "../core/given.ts";
 import * as readings from "./sections/readings.ts";
 import type { ReadingText } from "./sections/readings.ts";
+import type { IsolationSection } from "./document/shapes-isolation.ts";
 import { diagnosticsMax, policyTextUnitsMax } from "./values/limits.ts";
 
 export type LoadOptions = {
@@ -28,6 +29,8 @@ export type LoadOptions = {
   readonly manifests?: Manifests;
   /** The day, as `YYYY-MM-DD` in UTC: readings that ended before do not count. Without it all do, as in a replay. */
   readonly today?: string;
+  /** Isolates by default: a policy without a section `isolation` gets this one, which its canonical text then has. */
+  readonly isolation?: IsolationSection | undefined;
   /** Readings that were accepted on cards. What one of them says in words that this policy lacks is left out, alone. */
   readonly accepted?: PolicySource;
 };
@@ -91,7 +94,8 @@ function joined(input: PolicyInput, gathered: Gathered, options: LoadOptions): J
   const merged = merge(gathered.documents);
   const packs = gathered.packs.map((pack) => pack.document);
   const current = readings.current(merged.document.readings, options.today ?? "");
-  const document = given<PolicyDocument>({ ...merged.document, readings: current.readings });
+  const isolation = merged.document.isolation ?? options.isolation;
+  const document = given<PolicyDocument>({ ...merged.document, readings: current.readings, isolation });
   const canonical = canonicalPolicy(document, packs, options.manifests);
   const compiled = compilePolicy(canonical.policy, options.hash);
   const packOrigins = new Map(gathered.packs.map((pack) => [pack.document.pack?.name, pack]));

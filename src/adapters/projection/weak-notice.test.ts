@@ -16,6 +16,15 @@ test("C21: a server that is isolated less than it could be is told of when it st
   for (const tier of ["A-", "B"] as const) expect(weakNotice(order, { tier, notes: [] })).toContain(`tier ${tier}, `);
 });
 
+test("by default a server that is not isolated is told of by its first reason", () => {
+  const order = { ...orderWith(), mode: "where-possible" as const, server: "files" };
+  expect(weakNotice(order, { tier: "none", notes })).toBe(
+    "Server `files` is not isolated: it has your files, network and environment. Without bubblewrap: install it.",
+  );
+  expect(weakNotice(order, { tier: "none", notes: [] })).toContain("is not isolated");
+  expect(weakNotice(order, { tier: "A", notes })).toBeUndefined();
+});
+
 test("C21: nothing is told of what the policy itself chose", () => {
   const order = orderWith();
   expect(weakNotice({ ...order, mode: "off" }, { tier: "none", notes })).toBeUndefined();

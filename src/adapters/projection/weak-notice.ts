@@ -18,6 +18,9 @@ export function weakNotice(
   { tier, notes }: Pick<Launched, "tier" | "notes">,
 ): string | undefined {
   if (tier === "A" || order.mode === "off") return undefined;
+  if (order.mode === "where-possible" && tier === "none") {
+    return `Server \`${order.server}\` is not isolated: it has your files, network and environment. ${notes[0] ?? ""}`.trim();
+  }
   if (order.scope.net.mode === "open" && tier !== "C" && tier !== "none") return undefined;
   const why = notes.slice(0, partsNamedMax).join(" ");
   const more = notes.length > partsNamedMax ? " `sluicegate doctor` names every missing part." : "";

@@ -114,7 +114,8 @@ export function withUsualVariables(config: GatewayConfig, environment: NodeJS.Pr
   const servers = [...config.servers].map(([name, server]): [string, ServerConfig] => {
     const { target } = server;
     if (target.kind !== "stdio") return [name, server];
-    return [name, { ...server, target: { ...target, env: { ...usual, ...target.env } } }];
+    const named = Object.keys(target.env);
+    return [name, { ...server, target: { ...target, env: { ...usual, ...target.env }, named } }];
   });
   return { ...config, servers: new Map(servers) };
 }

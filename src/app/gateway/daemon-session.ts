@@ -15,6 +15,7 @@ import type { Json } from "../../core/json.ts";
 import { type Result, ok } from "../../core/result.ts";
 import type { IsolationOrder } from "../../core/isolation/scope.ts";
 import { serverLine } from "./server-lines.ts";
+import { namedVariables } from "./named-variables.ts";
 import { workFolder } from "./work-folder.ts";
 import { forwardingClient, forwardingHandler } from "../../gateway/ports/forwarding.ts";
 import type {
@@ -117,7 +118,8 @@ class GatewaySession {
     const [command = "", ...args] = hello.argv;
     const { env, umask, cwd: workingDirectory } = hello;
     const server = serverName(hello);
-    const target: ServerTarget = { kind: "stdio", command, args, env, workingDirectory, umask };
+    const named = namedVariables(env, hello.client.pid);
+    const target: ServerTarget = { kind: "stdio", command, args, env, workingDirectory, umask, named };
     const connector: Connector = { connect: (aim, handler, order) => this.#connect(aim, handler, order) };
     const { session, resume, policy, tag } = hello;
     return { server, target, connector, facts: this.#facts, session, resume, policy, tag };

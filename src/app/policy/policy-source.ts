@@ -99,7 +99,17 @@ export function loadFrom(
     if (found !== undefined && !isShipped(found.file)) noted(found.file);
     return found;
   };
-  return ok(loadPolicy(input.value, given<LoadOptions>({ loader, hash: sha256, today: today(), manifests, accepted })));
+  const isolation = usualIsolation(process.env);
+  const options = { loader, hash: sha256, today: today(), manifests, accepted, isolation };
+  return ok(loadPolicy(input.value, given<LoadOptions>(options)));
+}
+
+/**
+ * The section of a policy that says nothing of isolation: local servers are isolated where that is possible. An operator
+ * turns this default off with `SLUICEGATE_ISOLATION=off`; what a policy says itself holds all the same.
+ */
+export function usualIsolation(environment: NodeJS.ProcessEnv): LoadOptions["isolation"] {
+  return environment["SLUICEGATE_ISOLATION"] === "off" ? undefined : { backend: "where-possible" };
 }
 
 /** Where the policies of the user lie that no command line names. */

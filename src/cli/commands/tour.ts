@@ -73,6 +73,8 @@ function staged(): Scene {
     SLUICEGATE_HOME: join(folder, "state"),
     SLUICEGATE_RUNTIME_DIR: join(folder, "run"),
     SLUICEGATE_POLICY: "",
+    // The story is about data; its servers are part of this package, and one writes its mail beside the workspace.
+    SLUICEGATE_ISOLATION: "off",
   };
   return { folder, workspace, outbox: join(folder, "outbox.jsonl"), env: { ...process.env, ...own } };
 }

@@ -28,12 +28,29 @@ export function isolationChecks(support: Support, orders: readonly IsolationOrde
   return orders.slice(0, serversMax).map((order) => checkOrder(support, order));
 }
 
+type Usual = { readonly name: string; readonly verb: string; readonly closed: boolean };
+
+/** The default: isolated where this machine gives tier A, or A- to a server without network. */
+function usual({ name, verb, closed }: Usual, support: Support): Check {
+  const { tier, notes } = tierOf(support, { net: { mode: "none" } });
+  if (tier === "A" || (tier === "A-" && closed)) {
+    return passed(
+      "isolation",
+      `${name} ${verb} isolated in tier ${tier}, as is usual; \`isolation:\` in the policy opens hosts and folders.`,
+    );
+  }
+  return noted(
+    "isolation",
+    `${name} ${verb} without isolation: this machine gives tier ${tier}. ${notes[0] ?? ""}`.trim(),
+  );
+}
+
 function possible(support: Support): Check {
   const { tier, notes } = tierOf(support, { net: { mode: "none" } });
   const missing = notes[0] === undefined ? "" : ` ${notes[0]}`;
   return noted(
     "isolation",
-    `No policy isolates servers: they run as you do. This machine can give tier ${tier}; add \`isolation: {}\` to the policy.${missing}`,
+    `No policy isolates servers: they run as you do. This machine can give tier ${tier}; unset SLUICEGATE_ISOLATION.${missing}`,
   );
 }
 
@@ -46,6 +63,7 @@ function checkOrder(support: Support, order: IsolationOrder): Check {
     return noted("isolation", `${name} ${verb} in learn mode: watched, not held to a scope. See \`sluicegate learn\`.`);
   }
   const { tier, notes } = tierOf(support, order.scope);
+  if (order.mode === "where-possible") return usual({ name, verb, closed: order.scope.net.mode === "none" }, support);
   const missing = notes[0] === undefined ? "" : ` ${notes[0]}`;
   if (!reaches(tier, order.require)) {
     return failed("isolation", `${name} ${needs} tier ${order.require} and would get ${tier}, so ${starts}.${missing}`);

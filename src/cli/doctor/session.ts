@@ -47,6 +47,8 @@ export class DoctorSession {
       SLUICEGATE_RUNTIME_DIR: join(this.root, "run"),
       // The user's own policy is checked by itself; here it must not matter.
       SLUICEGATE_POLICY: "",
+      // What the machine can isolate is a check of its own; this server writes its record outside of any workspace.
+      SLUICEGATE_ISOLATION: "off",
       XDG_CONFIG_HOME: config,
     };
     const words = ["run", "--policy", policy, "--server", doctorServer, "--"];

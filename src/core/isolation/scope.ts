@@ -104,8 +104,12 @@ export type Scope = {
 /** The isolation that a policy orders for one server. */
 export type IsolationOrder = {
   readonly server: string;
-  /** `off`: run bare, and report it. `learn`: enforce only the minimum, observe everything, reject nothing. */
-  readonly mode: "auto" | "learn" | "off";
+  /**
+   * `off`: run bare, and report it. `learn`: enforce only the minimum, observe everything, reject nothing.
+   * `where-possible`: as `auto` in tier A (A- for a server without network), else bare, under the labels of the policy
+   * alone; the variables that the client's own entry names for the server pass.
+   */
+  readonly mode: "auto" | "where-possible" | "learn" | "off";
   /** Weakest tier that is accepted; the server does not start below it. */
   readonly require: IsolationTier;
   readonly scope: Scope;

@@ -55,7 +55,8 @@ type Enclosed = {
 
 /** Whether a projection with namespaces of its own lets this call reach nothing but the overlay of the workspace. */
 function encloses(order: IsolationOrder, { tool, decision, projection }: Enclosed): boolean {
-  if (order.mode !== "auto" || projection === undefined) return false;
+  const walled = order.mode === "auto" || order.mode === "where-possible";
+  if (!walled || projection === undefined) return false;
   if (projection.tier !== "A" && projection.tier !== "A-") return false;
   const { files, net, sockets, tools } = order.scope;
   const own = tools.get(tool);

@@ -130,6 +130,8 @@ export type ServerTarget =
       /** The folder that its clients work in, where that is not the working directory. An isolated server sees this one. */
       readonly workspace?: string;
       readonly umask?: number;
+      /** Names of the variables that the configuration of its client or gateway gives to this server alone. */
+      readonly named?: readonly string[];
     }
   | {
       readonly kind: "http";

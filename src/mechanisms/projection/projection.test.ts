@@ -189,6 +189,12 @@ describe("results", () => {
     expect(codesOf(consider(moment, undefined, evidence(bad)))).toEqual(["deny", "SG-SCOPE-FILE"]);
     const bare = traceOf({ tier: "none" });
     expect(consider(moment, undefined, evidence(bare))).toMatchObject({ obligations: [{ kind: "label" }] });
+    // By default such a server is as without isolation, until it does what it may not.
+    const usual = { ...orderOf(), mode: "where-possible" } as const;
+    expect(consider(moment, undefined, evidence(bare), { order: usual })).toMatchObject({ obligations: [] });
+    const memory = { calls: new Map(), distrusted: new Set(["s"]) };
+    const distrusted = consider(moment, undefined, evidence(bare), { order: usual, memory });
+    expect(distrusted).toMatchObject({ obligations: [{ kind: "label" }] });
   });
 });
 

@@ -167,7 +167,9 @@ function obligations(
   reasons: readonly Reason[],
 ): readonly Obligation[] {
   const found: Obligation[] = [];
-  if (isUnconfined(trace) || isDistrusted(memory, order.server)) {
+  // By default nothing is promised of a server that cannot be isolated here: it has the labels that it had without.
+  const unconfined = isUnconfined(trace) && order.mode !== "where-possible";
+  if (unconfined || isDistrusted(memory, order.server)) {
     // All restrictions of a release that no other mechanism labels, and no trust: this label must not stand for less.
     const { output } = option === undefined ? contract : contractFor(option.contract, option.class.truths);
     let range = joinRanges(output.label, exactly(trustOf(lattice, lattice.top)));

@@ -165,7 +165,7 @@ export type DefaultScopeForm = Required<Omit<ScopeText, "files" | "net" | "exec"
 export type ServerIsolationForm = Omit<ServerIsolationText, "require"> & { readonly require?: IsolationTier };
 /** `strict` became a tier, the paper's keys became defaults, and the built-in scope is written out. */
 export type IsolationForm = {
-  readonly backend: "auto" | "off";
+  readonly backend: "auto" | "where-possible" | "off";
   readonly require: IsolationTier;
   /** Only `false` is written: `true` is the default. */
   readonly exec_trace_whitelisted?: boolean;

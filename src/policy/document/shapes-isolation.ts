@@ -123,7 +123,10 @@ const judge = object("the judge of isolation", {
 export type EffectsJudgeText = Infer<typeof judge>;
 
 const isolationObject = object("an isolation section", {
-  backend: optional(oneOf("backend", ["auto", "off"]), "`off` runs every server bare"),
+  backend: optional(
+    oneOf("backend", ["auto", "where-possible", "off"]),
+    "`where-possible` runs bare what tier A cannot hold, `off` every server",
+  ),
   require: optional(requireTier, "weakest tier that is accepted; below it no server starts"),
   /** The former way to write `require: B`, the weakest tier that confines a server at all. */
   required: optional(flag, "as `require: B`"),

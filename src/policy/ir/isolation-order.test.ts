@@ -37,6 +37,19 @@ test("a policy that says nothing of isolation orders nothing", () => {
   expect(compiled !== undefined && isolationOrder(compiled, "s")).toBeUndefined();
 });
 
+test("a policy that says nothing gets the section of the loader, which its canonical text has from then on", () => {
+  const options = { loader: () => undefined, hash, isolation: { backend: "where-possible" } as const };
+  const read = (text: string) => loadPolicy({ file: "p.yaml", text: `version: 1\n${text}` }, options).policy;
+  const silent = read("mode: enforce");
+  expect(silent && isolationOrder(silent, "s")).toMatchObject({ mode: "where-possible", require: "none" });
+  const again = loadCanonical(silent?.canonical ?? "", hash);
+  expect(again?.digest).toBe(silent?.digest);
+  expect(again && isolationOrder(again, "s")?.digest).toBe(silent && isolationOrder(silent, "s")?.digest);
+  // What it says itself stands.
+  const own = read("isolation: {servers: {t: {backend: learn}}}");
+  expect(["s", "t"].map((server) => own && isolationOrder(own, server)?.mode)).toEqual(["auto", "learn"]);
+});
+
 test("a section without a word gives every server the built-in scope", () => {
   const { digest, ...order } = orderOf("isolation: {}");
   expect(digest).toMatch(/^[0-9a-f]{64}$/);

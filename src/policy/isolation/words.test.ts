@@ -41,6 +41,9 @@ describe("an order in words", () => {
 
   test.each([
     ["{backend: off}", "s runs bare: nothing keeps it from anything"],
+    ["{backend: where-possible}", "s runs isolated where this machine gives tier A, else bare."],
+    ["{backend: where-possible}", "Of your environment it gets what your client's configuration names for it."],
+    ["{backend: where-possible, require: A}", "s runs isolated, in tier A or better, or not at all."],
     ["{servers: {s: {backend: learn}}}", "It is only watched"],
     ["{require: A-}", "in tier A- or better, or not at all"],
     ["{defaults: {files: {workspace: {mode: read}}}}", "It reads the workspace and cannot write into it."],

@@ -8,15 +8,21 @@ const mebibyte = 1_048_576;
 
 /** Sentences of the order about the server, most important first, and about its tools or only the given one. */
 export function orderSentences(order: IsolationOrder, tool?: string): readonly string[] {
-  const { server, mode, scope } = order;
+  const { server, mode } = order;
   if (mode === "off") return [`${server} runs bare: nothing keeps it from anything, and nothing is seen of it.`];
+  if (mode === "where-possible" && order.require === "none") {
+    return [`${server} runs isolated where this machine gives tier A, else bare.`, ...boundSentences(order, tool)];
+  }
   const tier =
     order.require === "none" ? "in the best tier there is" : `in tier ${order.require} or better, or not at all`;
   const learns = ` It is only watched: its acts are written down, and none is refused that need not be.`;
+  return [`${server} runs isolated, ${tier}.${mode === "learn" ? learns : ""}`, ...boundSentences(order, tool)];
+}
+
+function boundSentences({ mode, scope }: IsolationOrder, tool: string | undefined): readonly string[] {
   return [
-    `${server} runs isolated, ${tier}.${mode === "learn" ? learns : ""}`,
     ...(mode === "learn" ? learningSentences(scope) : scopeSentences(scope)),
-    ...environmentSentences(scope),
+    ...environmentSentences(scope, mode),
     ...(scope.sockets.length === 0 ? [] : [`It connects to the sockets ${named(scope.sockets)} of this machine.`]),
     limitSentence(scope),
     traceSentence(scope),
@@ -118,12 +124,14 @@ function execSentence({ exec }: Scope): string {
   }
 }
 
-function environmentSentences({ environment }: Scope): readonly string[] {
+function environmentSentences({ environment }: Scope, mode: IsolationOrder["mode"]): readonly string[] {
   const set = Object.keys(environment.set);
+  const entry = mode === "where-possible" ? ["what your client's configuration names for it"] : [];
+  const all = [...(environment.pass.length === 0 ? [] : [named(environment.pass)]), ...entry];
   return [
-    environment.pass.length === 0
+    all.length === 0
       ? "It gets nothing of your environment but settings of language and terminal."
-      : `Of your environment it gets ${named(environment.pass)}.`,
+      : `Of your environment it gets ${all.join(" and ")}.`,
     ...(set.length === 0 ? [] : [`It is given ${named(set)} by the policy.`]),
   ];
 }

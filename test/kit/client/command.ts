@@ -29,6 +29,7 @@ export class Terminal {
       HOME: this.root,
       SLUICEGATE_HOME: this.home,
       SLUICEGATE_RUNTIME_DIR: join(this.root, "run"),
+      SLUICEGATE_ISOLATION: "off",
     };
     const child = spawn(process.execPath, [launcher, ...words], {
       cwd: this.root,

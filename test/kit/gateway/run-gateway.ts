@@ -42,7 +42,11 @@ export async function createSandbox(checkout: string = repositoryFolder): Promis
   // Socket paths are limited to about a hundred bytes, so the folder's name stays short.
   const folder = await mkdtemp(join(tmpdir(), "sg-"));
   for (const home of ["home", "gateway"]) makeWarmHome(join(folder, home));
-  const env = { SLUICEGATE_HOME: join(folder, "home"), SLUICEGATE_RUNTIME_DIR: join(folder, "run") };
+  const env = {
+    SLUICEGATE_HOME: join(folder, "home"),
+    SLUICEGATE_RUNTIME_DIR: join(folder, "run"),
+    SLUICEGATE_ISOLATION: "off",
+  };
   const remove = async (): Promise<void> => {
     const stopping = startChild([process.execPath, program, "daemon", "stop"], env);
     await new Promise((resolve) => stopping.process.once("close", resolve));

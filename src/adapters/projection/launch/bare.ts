@@ -15,7 +15,7 @@ import { reachable } from "./service-reach.ts";
 import { dropRights } from "./support.ts";
 
 export function launchBare(plan: LaunchOrder): Result<Launched, string> {
-  const asIs = plan.order.mode === "off" || !plan.support.root;
+  const asIs = plan.order.mode === "off" || plan.order.mode === "where-possible" || !plan.support.root;
   return asIs ? started(plan, plan.target, { home: plan.home, notes: [], remove: () => {} }) : dropped(plan);
 }
 

@@ -18,7 +18,7 @@ import { openFilesMax } from "../session/kernel-limits.ts";
 import type { Launched } from "../parts.ts";
 import { serverView, type View } from "./projection-view.ts";
 import type { ServerCode } from "./server-code.ts";
-import { serverEnvironment } from "./server-environment.ts";
+import { passedVariables, serverEnvironment } from "./server-environment.ts";
 import { reachable } from "./service-reach.ts";
 import { dropRights, processFile } from "./support.ts";
 import { tracesIn } from "./tiers.ts";
@@ -129,7 +129,7 @@ function restrictPlan(
   const paths = (access: "read" | "write"): readonly string[] =>
     view.binds.flatMap((bind) => (bind.kind === "bind" && bind.access === access ? [bind.source] : []));
   const place = { home: scratch, user: plan.support.root ? "nobody" : plan.user, programFolders: code.programFolders };
-  const environment = serverEnvironment(target.env, scope.environment, place);
+  const environment = serverEnvironment(target.env, passedVariables(order, target.named), place);
   const server = [code.file, ...code.args];
   const { prlimit } = support.programs;
   const limits = resourceLimits(scope.limits, { openFilesMax: openFilesMax(), countProcesses: false });

@@ -10,7 +10,7 @@ import { Joined } from "./parts.ts";
 import { canAudit, nodeAmong } from "../../tracer/hookable.ts";
 import type { Launched, Tracer } from "../parts.ts";
 import type { ServerCode } from "./server-code.ts";
-import { serverEnvironment } from "./server-environment.ts";
+import { passedVariables, serverEnvironment } from "./server-environment.ts";
 import { reachable } from "./service-reach.ts";
 import { dropRights } from "./support.ts";
 
@@ -26,7 +26,7 @@ export async function launchWithHooks(plan: LaunchOrder, code: ServerCode): Prom
   if (!open.ok) return open;
   const user = support.root ? "nobody" : plan.user;
   const place = { home, user, programFolders: code.programFolders };
-  const environment = serverEnvironment(target.env, order.scope.environment, place);
+  const environment = serverEnvironment(target.env, passedVariables(order, target.named), place);
   const drop = support.root ? dropRights(support.programs.setpriv, serviceUser) : [];
   const hooked = hooks(plan, code, { variables: environment.variables, drop });
   if (!hooked.ok) return hooked;

@@ -97,10 +97,19 @@ function chosen(support: Support, { order, target, unresolved }: LaunchPlan): Ti
     };
   }
   const reason = unprojectable(target.command);
-  if (reason === undefined) return tierOf(support, order.scope);
+  if (reason === undefined) return possible(order, tierOf(support, order.scope), support);
   const why = unresolved === undefined ? reason : `${reason}, and ${unresolved}`;
   const note = `Not isolated: ${why}. Install the server and name its file as the command.`;
   return { tier: "none", chain: "bare", notes: [note] };
+}
+
+/** By default a server runs as before where tier A is out of reach, rather than under walls that it may not fit. */
+function possible(order: LaunchPlan["order"], choice: TierChoice, support: Support): TierChoice {
+  if (order.mode !== "where-possible") return choice;
+  // A network that its scope opens costs a server tier A, and the walls of the machine stay the same.
+  const { tier } = tierOf(support, { net: { mode: "none" } });
+  if (tier === "A" || (tier === "A-" && order.scope.net.mode === "none")) return choice;
+  return { tier: "none", chain: "bare", notes: choice.notes };
 }
 
 function below(choice: TierChoice, required: IsolationTier, server: string): string {

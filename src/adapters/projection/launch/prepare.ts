@@ -20,7 +20,7 @@ import type { InMemory } from "../session/memory-folders.ts";
 import type { MountStep } from "../parts.ts";
 import { serverView, type View } from "./projection-view.ts";
 import type { ServerCode } from "./server-code.ts";
-import { serverEnvironment } from "./server-environment.ts";
+import { passedVariables, serverEnvironment } from "./server-environment.ts";
 import { isBehindClosed, reachable } from "./service-reach.ts";
 
 /** Mebibytes of each private folder: it is memory, so it takes no more than the server may have. */
@@ -75,7 +75,7 @@ export function prepareProjection(
   if (folder === undefined) return err("No folder is free for the projection's own files. Create an empty /mnt.");
   const user = { name: plan.support.root ? "nobody" : plan.user, ...idsOf(plan), home };
   const place = { home, user: user.name, programFolders: code.programFolders };
-  const environment = serverEnvironment(target.env, scope.environment, place);
+  const environment = serverEnvironment(target.env, passedVariables(order, target.named), place);
   const files = ownFiles(user, open).map(({ name, text }) => ({
     path: `${folder}/${name}`,
     text,

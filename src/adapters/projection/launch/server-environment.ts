@@ -1,5 +1,5 @@
 /** The environment variables of a server: few, unless its scope names more. */
-import type { EnvironmentScope } from "../../../core/isolation/scope.ts";
+import type { EnvironmentScope, IsolationOrder } from "../../../core/isolation/scope.ts";
 
 /** Variables for the locale, time zone and terminal; they hold no secret. */
 const plainNames = ["LANG", "LC_ALL", "TZ", "TERM"];
@@ -17,9 +17,21 @@ export type ServerEnvironment = {
   readonly notes: readonly string[];
 };
 
+/**
+ * The variables that an order lets through. By default those are of the entry that configures the server, too: its user
+ * wrote them down for this server.
+ */
+export function passedVariables(
+  { mode, scope }: IsolationOrder,
+  named: readonly string[] = [],
+): Pick<EnvironmentScope, "pass" | "set"> {
+  const { pass, set } = scope.environment;
+  return mode === "where-possible" ? { pass: [...new Set([...pass, ...named])], set } : { pass, set };
+}
+
 export function serverEnvironment(
   given: Readonly<Record<string, string>>,
-  scope: EnvironmentScope,
+  scope: Pick<EnvironmentScope, "pass" | "set">,
   place: { readonly home: string; readonly user: string; readonly programFolders: readonly string[] },
 ): ServerEnvironment {
   const folders = [...new Set([...place.programFolders, ...systemFolders])];
