@@ -31,11 +31,12 @@ const optionsOf: Readonly<Record<string, readonly string[]>> = {
   proof: ["svg"],
   regulation: ["data", "latency"],
   isolation: ["quick"],
+  start: ["quick"],
   friction: ["servers", "configurations", "cache", "detail"],
 };
 
 const benchOptions = {
-  "--quick": "bench isolation: few calls, to see that it runs",
+  "--quick": "bench isolation, start: few calls, to see that it runs",
   "--svg <file>": "bench proof: draw how the costs grow",
   "--latency": "bench regulation: measure what a call and a list cost",
   "--policy <file>": "bench agentdojo: labels of your own, beside the shipped ones; the server is called `app`",
@@ -52,7 +53,7 @@ export function register(program: Command): void {
   const command = program
     .command("bench <name>")
     .description(
-      "evaluation suites and benchmarks: admission, agentdojo, friction, isolation, labels, proof, regulation",
+      "evaluation suites and benchmarks: admission, agentdojo, friction, isolation, labels, proof, regulation, start",
     );
   acts(command, benchOptions, (options, name: string) => {
     const read = Object.hasOwn(optionsOf, name) ? optionsOf[name] : undefined;
@@ -65,10 +66,11 @@ export function register(program: Command): void {
     if (name === "proof") return proof(options.svg);
     if (name === "regulation") return regulation(options.data, options.latency === true);
     if (name === "isolation") return isolation(options.quick === true);
+    if (name === "start") return start(options.quick === true);
     if (name === "friction") return friction(options);
     return failure(
       "SG-USAGE",
-      `There is no suite \`${shown(name, 40)}\`: choose admission, agentdojo, friction, isolation, labels, proof or regulation.`,
+      `There is no suite \`${shown(name, 40)}\`: choose admission, agentdojo, friction, isolation, labels, proof, regulation or start.`,
     );
   });
 }
@@ -111,6 +113,22 @@ async function regulation(data: string | undefined, latency: boolean): Promise<O
   if (!measured.ok) return failure("SG-BENCH-DATA", measured.error);
   const json = { suite: "regulation", seed: regulationSeed, ...measured.value };
   return { exitCode: 0, json, text: regulationText(measured.value) };
+}
+
+async function start(quick: boolean): Promise<Outcome> {
+  const { quickStarts, startBench, starts } = await import("../../lab/bench/start/run.ts");
+  const measured = await startBench(quick ? quickStarts : starts);
+  if (!measured.ok) return failure("SG-BENCH-FAILED", measured.error);
+  const { command, firstMs, rows } = measured.value;
+  const lines = rows.map(({ variant, n, medianMs, minMs }) => [
+    variant,
+    medianMs.toFixed(0),
+    minMs.toFixed(0),
+    String(n),
+  ]);
+  const head = `From \`${command}\` to the answer of initialize; the first isolated start, which installs, took ${firstMs.toFixed(0)} ms.`;
+  const text = `${head}\n\n${table([["variant", "median ms", "least ms", "n"], ...lines])}`;
+  return { exitCode: 0, json: { suite: "start", ...measured.value }, text };
 }
 
 async function isolation(quick: boolean): Promise<Outcome> {
