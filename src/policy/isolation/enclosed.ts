@@ -35,7 +35,7 @@ export function waysOut(isolation: Isolation, server: string): readonly string[]
     ...(scope.net.mode === "none" ? [] : ["it has a network"]),
     ...(scope.sockets.length === 0 ? [] : ["it uses sockets of this machine"]),
     ...(writesInPlace(scope) ? ["it writes files in place"] : []),
-    ...(writesWorkspace(scope) ? passingOn(isolation).map(passedOn) : []),
+    ...(writesWorkspace(scope) ? passingOn(isolation, server).map(passedOn) : []),
   ];
 }
 
@@ -53,9 +53,9 @@ function writesWorkspace({ files: { workspace } }: Scope): boolean {
  * Servers that read what others write into the workspace and can reach somebody: they could pass it on at any time, with or
  * without a call. The empty name stands for all servers that the policy does not name.
  */
-function passingOn({ named, orderOf }: Isolation): readonly string[] {
-  const orders = [...named.values(), orderOf("")];
-  return orders.filter((order) => mayReach(order) && readsShared(order)).map(({ server }) => server);
+function passingOn({ named, orderOf }: Isolation, own: string): readonly string[] {
+  const others = [...named.values(), orderOf("")].filter(({ server }) => server !== own);
+  return others.filter((order) => mayReach(order) && readsShared(order)).map(({ server }) => server);
 }
 
 function passedOn(server: string): string {

@@ -6,6 +6,7 @@ import type { CompiledPolicy } from "../compile/compile.ts";
 import { type ToolDigest, contractOfTool } from "../contracts/contracts.ts";
 import { inferTool } from "../contracts/infer.ts";
 import { orderSentences } from "../isolation/words.ts";
+import { type BeliefSources, beliefOf, effectsText } from "./belief.ts";
 import type { Pattern } from "../ir/ir.ts";
 import { patternsOf } from "../semantics/monitors.ts";
 import { conditionText } from "../semantics/readings.ts";
@@ -42,6 +43,10 @@ export type ToolExplanation = {
   readonly hazards: readonly { readonly id: string; readonly why: string }[];
   /** Evidence of inference; it counts only where no better source states the fact. */
   readonly inferredFrom: readonly string[];
+  /** One sentence for each source of belief (docs/semantics.md 10). */
+  readonly sources: BeliefSources;
+  /** What it is believed to do while the process of its server is enclosed; absent where that has a way out. */
+  readonly enclosed?: Pick<ToolExplanation, "source" | "effects" | "flags" | "output">;
   /** The access of its server, where the policy isolates servers. */
   readonly isolation: readonly string[];
   readonly sentences: readonly string[];
@@ -59,6 +64,8 @@ export function explainTool(policy: CompiledPolicy, request: ExplainRequest): To
   const listed = request.listed ?? { name: request.tool };
   const contract = contractOfTool(policy.table, request.server, listed, request.digestOf);
   const { lattice } = policy.ir;
+  const { server, tool, toolDigest } = contract;
+  const { sources, enclosed } = beliefOf(policy, { server, tool, listed, toolDigest });
   // Name, effects and flags fit; arguments and labels are known only when a call is made.
   const fits = (pattern: Pattern): boolean => staticMatch(pattern, contract, "restrict", "hi");
   const rules = policy.ir.rules.filter((rule) =>
@@ -67,15 +74,9 @@ export function explainTool(policy: CompiledPolicy, request: ExplainRequest): To
   const checks = policy.ir.checks.filter(({ rule }) => fits(rule.when));
   const hazards = policy.ir.hazards.filter((hazard) => hazardPatterns(hazard).some(fits));
   const explanation = {
-    server: contract.server,
-    tool: contract.tool,
-    source: contract.source,
-    effects: contract.effects,
-    flags: [
-      ...(contract.flags.irreversible ? ["irreversible"] : []),
-      ...(contract.flags.openWorld ? ["open_world"] : []),
-    ],
-    output: rangeText(lattice, contract.output.label),
+    server,
+    tool,
+    ...coreOf(lattice, contract),
     fields: contract.output.fields.map(({ pointer, label }) => ({ pointer, label: rangeText(lattice, label) })),
     arguments: [...contract.arguments].map(([name, argument]) => argumentText(lattice, name, argument)),
     types: contract.types ?? [],
@@ -87,6 +88,8 @@ export function explainTool(policy: CompiledPolicy, request: ExplainRequest): To
     ],
     hazards: hazards.map(({ id, why }) => ({ id, why })),
     inferredFrom: inferTool(listed).because,
+    sources,
+    ...(enclosed === undefined ? {} : { enclosed: coreOf(lattice, enclosed) }),
     isolation: isolationSentences(policy, contract),
   };
   const [first = "", ...others] = sentencesOf(explanation);
@@ -100,6 +103,19 @@ function caseSentences({ ir }: CompiledPolicy, { cases }: ToolContract): readonl
     const when = conditionText(predicates.flatMap((index) => ir.predicates[index] ?? []));
     return [`Where ${when}, it may do: ${effects.may.join(", ") || "nothing"}.`];
   });
+}
+
+/** The parts of a contract that the process of its server can change. */
+function coreOf(
+  lattice: Lattice,
+  { source, effects, flags, output }: ToolContract,
+): Pick<ToolExplanation, "source" | "effects" | "flags" | "output"> {
+  return {
+    source,
+    effects,
+    flags: [...(flags.irreversible ? ["irreversible"] : []), ...(flags.openWorld ? ["open_world"] : [])],
+    output: rangeText(lattice, output.label),
+  };
 }
 
 function isolationSentences(policy: CompiledPolicy, { server, tool }: ToolContract): readonly string[] {
@@ -133,6 +149,7 @@ const sourceText: { readonly [source: string]: string } = {
   pack: "a label pack says so",
   card: "you accepted its card",
   evidence: "its behaviour showed it",
+  enforced: "its projection permits nothing else",
   server: "its server says so",
   inference: "its name and schema suggest it",
   unknown: "unlabelled, so the worst is assumed",
@@ -163,5 +180,15 @@ function sentencesOf(found: Omit<ToolExplanation, "sentences">): readonly string
   for (const hazard of found.hazards)
     sentences.push(`Hazard ${hazard.id} is watched: ${hazard.why || "no reason given"}.`);
   if (found.rules.length === 0) sentences.push("No rule names it; the default decides.");
-  return [...sentences, ...found.isolation];
+  return [...sentences, ...beliefSentences(found), ...found.isolation];
+}
+
+function beliefSentences({ sources, enclosed }: Pick<ToolExplanation, "sources" | "enclosed">): readonly string[] {
+  const { declared, inferred, observed, enforced } = sources;
+  const said = [`Declared: ${declared}`, `Inferred: ${inferred}`, `Observed: ${observed}`, `Enforced: ${enforced}`];
+  if (enclosed === undefined) return said;
+  const { effects, source, output, flags } = enclosed;
+  const flagged = flags.length === 0 ? "" : `, ${flags.join(" and ")}`;
+  const does = `${effectsText(effects.may)}${flagged}; ${sourceText[source] ?? "source unknown"}`;
+  return [...said, `While its process is enclosed it may do: ${does}; what it returns is ${output}.`];
 }
