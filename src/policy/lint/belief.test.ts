@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { expect, it } from "vitest";
-import type { JsonObject } from "../../core/json.ts";
+import { type JsonObject, stringMember } from "../../core/json.ts";
 import { loadPolicy } from "../load.ts";
 import { explainTool } from "./explain.ts";
 
@@ -9,7 +9,7 @@ const hash = (text: string): string => createHash("sha256").update(text).digest(
 function explained(text: string, listed: JsonObject = { name: "frob" }) {
   const loaded = loadPolicy({ file: "p.yaml", text: `version: 1\n${text}` }, { loader: () => undefined, hash });
   if (loaded.policy === undefined) throw new Error(JSON.stringify(loaded.diagnostics));
-  const tool = String(listed["name"]);
+  const tool = stringMember(listed, "name") ?? "";
   return explainTool(loaded.policy, { server: "s", tool, listed, digestOf: (one) => hash(JSON.stringify(one)) });
 }
 
