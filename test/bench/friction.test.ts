@@ -57,7 +57,14 @@ it("plays a server direct and behind the gateway: what was asked, answered, fail
   expect(totals.get("direct")).toMatchObject({ ...counted, interrupted: 0 });
   expect(totals.get("allow-all")).toMatchObject({ ...counted, interrupted: 0 });
   // Unlabelled tools ask, and the user says yes: all answers are those of the direct run.
-  expect(totals.get("default")).toMatchObject({ ...counted, interrupted: 4, networkReads: [3, 4], acts: [1, 1] });
+  expect(totals.get("default")).toMatchObject({
+    ...counted,
+    interrupted: 4,
+    questions: 4,
+    mostQuestions: 4,
+    networkReads: [3, 4],
+    acts: [1, 1],
+  });
   expect(frictionCauses(bench)[0]?.why).toContain("SG-ASK-UNLABELLED");
   expect(bench.unknown).toEqual([]);
   const text = frictionText(bench);

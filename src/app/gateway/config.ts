@@ -89,7 +89,7 @@ function missingWorkspace(workspace: string, file: string): Result<never, Config
 }
 
 /** Variables for finding a program and its files, and for the user's language; none of them holds a secret. */
-const usualVariables = [
+export const usualVariables = [
   "HOME",
   "LANG",
   "LC_ALL",

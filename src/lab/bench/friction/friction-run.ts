@@ -5,6 +5,7 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { usualVariables } from "../../../app/gateway/config.ts";
 import { textOf } from "../../../app/client/mcp-client.ts";
 import { type Json, isArray, member } from "../../../core/json.ts";
 import { type Result, err, ok } from "../../../core/result.ts";
@@ -202,7 +203,12 @@ function prepare({ scenario, program, fake, places }: Stage): Result<Command, st
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, placed(text, places));
   }
-  const usual = { PATH: process.env["PATH"] ?? "", HOME: home, TZ: "UTC" };
+  // The variables that a gateway passes on: a server that looks at them must find the same in both ways.
+  const passed = usualVariables.flatMap((name): readonly [string, string][] => {
+    const value = process.env[name];
+    return value === undefined ? [] : [[name, value]];
+  });
+  const usual = { ...Object.fromEntries(passed), HOME: home, TZ: "UTC" };
   try {
     for (const [command = "", ...args] of scenario.setup)
       execFileSync(command === "node" ? process.execPath : command, args, {

@@ -9,6 +9,8 @@ export type FrictionTotal = {
   /** Calls that were stopped for consent at least once. */
   readonly interrupted: number;
   readonly questions: number;
+  /** Most questions that one server caused. */
+  readonly mostQuestions: number;
   readonly blocked: number;
   readonly unreached: number;
   readonly failed: number;
@@ -43,7 +45,8 @@ function totalOf(configuration: string, rows: readonly FrictionRow[]): FrictionT
     servers: rows.length,
     calls: calls.length,
     interrupted: count((one) => one.questions > 0),
-    questions: calls.reduce((sum, one) => sum + one.questions, 0),
+    questions: sumOf(calls),
+    mostQuestions: Math.max(0, ...rows.map((row) => sumOf(row.calls))),
     blocked: count((one) => one.outcome === "blocked"),
     unreached: count((one) => one.outcome === "unreached"),
     failed: count((one) => one.outcome === "failed"),
@@ -55,6 +58,8 @@ function totalOf(configuration: string, rows: readonly FrictionRow[]): FrictionT
     startMs: starts[Math.floor(starts.length / 2)] ?? 0,
   };
 }
+
+const sumOf = (calls: readonly FrictionCallRow[]): number => calls.reduce((sum, one) => sum + one.questions, 0);
 
 const asked = (calls: readonly FrictionCallRow[]): readonly [number, number] => [
   calls.filter((one) => one.questions > 0).length,
@@ -93,6 +98,7 @@ export function frictionText(bench: FrictionBench): string {
     "servers",
     "calls",
     "interrupted",
+    "questions (most a server)",
     "reads, no network",
     "reads, network",
     "acts",
@@ -105,6 +111,7 @@ export function frictionText(bench: FrictionBench): string {
     `${one.servers}`,
     `${one.calls}`,
     `${one.interrupted} (${percent(one.interrupted, one.calls)})`,
+    `${one.questions} (${one.mostQuestions})`,
     one.localReads.join("/"),
     one.networkReads.join("/"),
     one.acts.join("/"),

@@ -123,7 +123,10 @@ function cardLines(answer: Result<Json, string>, id: string): readonly string[] 
   const lines = member(isArray(cards) ? cards.find((one) => stringMember(one, "id") === id) : undefined, "lines");
   const texts = (isArray(lines) ? lines : []).filter((one) => typeof one === "string");
   const coded = texts.filter((line) => line.startsWith("SG-"));
-  return coded.length === 0 ? texts : coded;
+  if (coded.length > 0) return coded;
+  // A list in quarantine: the rules that found something, not the text that they found.
+  const rules = new Set(texts.flatMap((line) => /^ {2}([a-z]+\.[a-z-]+) at /.exec(line)?.[1] ?? []));
+  return rules.size === 0 ? texts.slice(0, 1) : [`text of the list gives orders: ${[...rules].toSorted().join(", ")}`];
 }
 
 type Desk = {
