@@ -6,10 +6,16 @@ import { watch, type FSWatcher } from "node:fs";
 import { dirname } from "node:path";
 import { privateFolder } from "../../adapters/keys/key-files.ts";
 import type { PolicySource } from "../../policy/canonical/policy-document.ts";
-import type { CardFiles, CardState } from "./card-files.ts";
+import { stateHome } from "../../adapters/daemon/paths.ts";
+import { CardFiles, type CardState } from "./card-files.ts";
 
 /** Two files are replaced one after the other; they are read when both have been quiet for this long. */
 const quietMs = 50;
+
+/** What this installation accepted, for commands that look at the policies in force. */
+export function installedReadings(environment: NodeJS.ProcessEnv): AcceptedReadings {
+  return new AcceptedReadings(new CardFiles(stateHome(environment)), () => undefined);
+}
 
 export class AcceptedReadings {
   readonly #files: CardFiles;

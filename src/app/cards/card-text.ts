@@ -144,7 +144,7 @@ function doubtLines(card: Card): readonly string[] {
 export function aboutWords(about: string): string {
   const argument = /^args\/(.*)\/role$/s.exec(about)?.[1];
   if (argument !== undefined) return `argument ${quoted(argument)}`;
-  return about === "effects" ? "what it does" : about === "flags" ? "whether it can be undone" : escaped(about);
+  return about === "effects" ? "what it does" : about === "flags" ? "its flags" : escaped(about);
 }
 
 function notKnownLines({ coverage }: Card): readonly string[] {

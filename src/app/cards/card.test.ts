@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../core/json.ts";
-import { readTools } from "../../oracles/labels/reading.ts";
+import { type ToolReading, labelOf } from "../../oracles/labels/reading.ts";
 import { type CardAct, answered } from "./card-acts.ts";
 import type { ServerAnswer } from "./card-answers.ts";
 import { cardLines, toolLines } from "./card-text.ts";
@@ -21,13 +21,40 @@ const list = tool("list_issues", "List the issues of a repository.", ["repositor
 const send = tool("send_email", "Send an email.", ["to", "subject", "body"]);
 const vague = tool("frobnicate", "Frobnicates.", ["blorp"]);
 
+/** Readings that no later calibration changes: `list` and `send` are certain, everything else is in doubt. */
+function readingOf(entry: JsonObject): ToolReading {
+  const name = typeof entry["name"] === "string" ? entry["name"] : "";
+  const [group, effect, probability] = name.startsWith("list")
+    ? (["reads", "read.external", 0.95] as const)
+    : name.startsWith("send")
+      ? (["acts outside", "write.external.send", 0.95] as const)
+      : (["runs code or unknown", "execute.local", 0.5] as const);
+  const args = Object.keys((entry["inputSchema"] as { properties?: object } | undefined)?.properties ?? {});
+  const because = ["a word in the name"];
+  const facts = [
+    { about: "effects", value: [effect], source: "inferred" as const, probability, because },
+    ...args.map((one) => ({
+      about: `args/${one}/role`,
+      value: "identifier",
+      source: "inferred" as const,
+      probability: 0.95,
+      because,
+    })),
+  ];
+  const certain = facts.filter((fact) => fact.probability >= 0.9);
+  const doubts = facts
+    .filter((fact) => fact.probability < 0.9)
+    .map(({ about }) => ({ about, probability, why: "a guess" }));
+  return { server: "app", tool: name, facts, label: labelOf(certain), doubts, group };
+}
+
 const seen = (entries: readonly JsonObject[], more: Partial<SeenTool> = {}): readonly SeenTool[] =>
-  readTools({ server: "app", tools: entries }).map((reading, place) => ({
-    name: reading.tool,
+  entries.map((entry, place) => ({
+    name: readingOf(entry).tool,
     digest: String(place).repeat(64),
-    entry: entries[place] ?? {},
+    entry,
     source: "unknown",
-    reading,
+    reading: readingOf(entry),
     findings: [],
     change: undefined,
     ...more,
@@ -77,7 +104,7 @@ describe("a card", () => {
     expect(text).toMatch(/Reads \(1\)\n {2}\+ list_issues {2}read/);
     expect(text).toMatch(/Acts outside \(1\)\n {2}\+ send_email {2}write\.external/);
     expect(text).toMatch(/Runs code, or unknown \(1\)\n {2}\? frobnicate/);
-    expect(text).toMatch(/In doubt\n {2}frobnicate: what it does: /);
+    expect(text).toMatch(/In doubt\n {2}frobnicate: what it does: a guess/);
     expect(text).toContain("counts as private to you and as holding no passwords or keys");
     expect(text).toContain("No tool was run");
     expect(text).toMatch(/Accepting covers the 2 tools marked \+ and consents to no call; the 1 in doubt go on asking/);
@@ -226,7 +253,7 @@ describe("an answer", () => {
 describe("a change", () => {
   const read = (entry: JsonObject, findings: readonly string[] = []) => ({
     entry,
-    reading: readTools({ server: "app", tools: [entry] })[0]!,
+    reading: readingOf(entry),
     findings,
   });
 

@@ -15,6 +15,7 @@ import { leftFault } from "./left-run.ts";
 import { userPolicies, sha256 } from "../policy/policy-source.ts";
 import { loadCanonical } from "../../policy/load.ts";
 import { loadedPolicy } from "../policy/loaded-policy.ts";
+import { installedReadings } from "../cards/accepted-readings.ts";
 import { loadPolicyFor } from "../policy/named-policy.ts";
 import { type LogFault, type LogName, type OpenedLog, readLogs } from "../state/log-files.ts";
 import { type Outcome, failure } from "../state/outcome.ts";
@@ -228,7 +229,8 @@ async function onRecord(log: OpenedLog, { policy }: Subject): Promise<Result<Loa
 
 /** Of the user's policies the one that the run was decided under, else the one that `match` gives its owner. */
 function inForce({ principal, policy }: Subject, environment: NodeJS.ProcessEnv): Result<LoadedPolicy, string> {
-  const files = new PolicyFiles(userPolicies(environment), () => undefined);
+  const readings = installedReadings(environment);
+  const files = new PolicyFiles(userPolicies(environment), () => undefined, { readings });
   try {
     const first = files.openAll();
     if (!first.ok) return first;

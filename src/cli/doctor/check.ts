@@ -1,5 +1,6 @@
 import type { CompiledPolicy } from "../../policy/compile/compile.ts";
 import { userPolicies } from "../../app/policy/policy-source.ts";
+import { installedReadings } from "../../app/cards/accepted-readings.ts";
 import { PolicyFiles } from "../../app/policy/policy-files.ts";
 
 /** One thing that `doctor` looked at. A note is worth knowing and no reason to stop. */
@@ -27,7 +28,10 @@ export function compiledPolicies(): readonly CompiledPolicy[] {
     found.push(policy);
     return [];
   };
-  const files = new PolicyFiles(userPolicies(process.env), () => undefined, { more });
+  const files = new PolicyFiles(userPolicies(process.env), () => undefined, {
+    more,
+    readings: installedReadings(process.env),
+  });
   files.openAll();
   files.close();
   return found;

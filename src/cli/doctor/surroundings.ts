@@ -10,6 +10,7 @@ import { ownVersion } from "../../adapters/daemon/version.ts";
 import { member, stringMember } from "../../core/json.ts";
 import { verifyLog } from "../../gateway/log/verify.ts";
 import { userPolicies } from "../../app/policy/policy-source.ts";
+import { installedReadings } from "../../app/cards/accepted-readings.ts";
 import { PolicyFiles } from "../../app/policy/policy-files.ts";
 import { type NamedLog, logHome, logNames, readLogs } from "../../app/state/log-files.ts";
 import { missedLog, remembered } from "../../app/state/log-trust.ts";
@@ -169,7 +170,9 @@ async function checkLog({ name, store, keys }: NamedLog): Promise<Check> {
 
 function checkPolicy(): Check {
   const files = userPolicies(process.env);
-  const policies = new PolicyFiles(files, () => undefined);
+  const readings = installedReadings(process.env);
+  if (readings.fault !== undefined) return failed("policy", readings.fault);
+  const policies = new PolicyFiles(files, () => undefined, { readings });
   const loaded = policies.openAll();
   policies.close();
   if (!loaded.ok) return failed("policy", loaded.error);
