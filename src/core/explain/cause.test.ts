@@ -101,6 +101,26 @@ describe("the cause of a decision", () => {
     expect(causeOf(decision, "least")).toBe("run `session:a` is unreadable: all is held (`sluicegate runs new`)");
   });
 
+  it("is what kept an argument from being read, with the question where there is room", () => {
+    const reading = "`sql` was not read as a plain SELECT: it calls f";
+    const said = (code: string, facts: Reason["facts"]): readonly (string | undefined)[] => {
+      const reason: Reason = { mechanism: "m", code, verdict: "deny", facts };
+      const decision = {
+        verdict: "deny",
+        enforcedVerdict: "deny",
+        reasons: [reason],
+        obligations: [],
+        option,
+      } as const;
+      return (["whole", "named", "least"] as const).map((length) => causeOf(decision, length));
+    };
+    const plain = "`mail.send` may run code";
+    expect(said("SG-ASK-EXECUTE", { reading })).toEqual([`${plain}; ${reading}`, reading, plain]);
+    const whole = "with these arguments of `mail.send`, `sql` is code";
+    expect(said("SG-ARGUMENTS", { because: ["`sql` is code"] })).toEqual([whole, whole, "`sql` is code"]);
+    expect(said("SG-ARGUMENTS", { effects: [] })[2]).toContain("does more than its labels say");
+  });
+
   it("is that of a reason that decided, whatever stands before it", () => {
     const milder: Reason = { mechanism: "m", code: "SG-LIMIT", verdict: "confirm", facts: {} };
     const deciding: Reason = { mechanism: "m", code: "SG-ASK-EXECUTE", verdict: "deny", facts: {} };

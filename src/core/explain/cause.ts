@@ -28,9 +28,14 @@ export function causeOf(decision: Decision, length: CauseLength = "whole"): stri
   const ruled = length === "whole" || length === "named";
   if (clause === undefined) return undefined;
   const { reading, unread } = reason.facts;
-  const read = typeof reading === "string" && length !== "least" ? `; ${reading}` : "";
-  const said = `${clause}${ruled ? ruleOf(reason, length === "whole") : ""}${read}`;
+  const said = readClause(reading, length, `${clause}${ruled ? ruleOf(reason, length === "whole") : ""}`);
   return typeof unread === "string" ? `${length === "least" ? "" : `${said}; `}${unreadClause(unread, length)}` : said;
+}
+
+/** What kept an argument from being read says more than the question that it caused, and its argument and tool are known. */
+function readClause(reading: unknown, length: CauseLength, clause: string): string {
+  if (typeof reading !== "string" || length === "least") return clause;
+  return length === "whole" ? `${clause}; ${reading}` : reading;
 }
 
 /** A run whose history cannot be read under this policy: the deciding run goes on from it, so it holds everything. */
@@ -102,6 +107,8 @@ function clauseOf(reason: Reason, tool: string, least: boolean): string | undefi
       return `the same call was made${time}, and a restart lost its result`;
     }
     default:
+      if (least && reason.code === "SG-ARGUMENTS")
+        return listed(reason, "because")[0] ?? regulationClause(reason, tool);
       return (
         regulationClause(reason, tool) ??
         isolationClause(reason, tool) ??

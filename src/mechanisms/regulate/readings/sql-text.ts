@@ -139,7 +139,7 @@ function noted(
 /** What a text surely is that does not begin as a query. */
 function isStatement([first]: readonly string[]): SqlFault | undefined {
   if (first === undefined || !statements.test(first)) return undefined;
-  return fault(`it is a statement that begins with ${first.toUpperCase()}`, true);
+  return fault(`it begins with ${first.toUpperCase()}`, true);
 }
 
 function faultOfWords(words: readonly string[]): SqlFault | undefined {

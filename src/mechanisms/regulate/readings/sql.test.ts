@@ -117,7 +117,7 @@ describe("what it says", () => {
     ["postgres", "select a from t for share", "it locks rows"],
     ["postgres", "select 1 frob 2", "no parser of PostgreSQL reads it"],
     ["postgres", "select 1; drop table t", "it is more than one statement"],
-    ["postgres", "drop table t", "it is a statement that begins with DROP"],
+    ["postgres", "drop table t", "it begins with DROP"],
     ["sqlite", "select * from pragma_optimize", "it runs pragma_optimize"],
     ["mysql", "select a from t for share", "it locks rows"],
     ["mysql", "select sleep(5)", "it calls sleep"],
