@@ -116,7 +116,7 @@ async function regulation(data: string | undefined, latency: boolean): Promise<O
 }
 
 async function start(quick: boolean): Promise<Outcome> {
-  const { quickStarts, startBench, starts } = await import("../../lab/bench/start/run.ts");
+  const { quickStarts, startBench, starts } = await import("../../lab/bench/start/start-bench.ts");
   const measured = await startBench(quick ? quickStarts : starts);
   if (!measured.ok) return failure("SG-BENCH-FAILED", measured.error);
   const { command, firstMs, rows } = measured.value;
