@@ -1,4 +1,4 @@
-import { mkdtempSync } from "node:fs";
+import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
@@ -133,6 +133,19 @@ it("refuses a server, or one that runs without the isolation it was accepted for
   scene.tier = "A-";
   expect(scene.desk.refusal("app")).toBeUndefined();
   expect(await scene.answers("forget")).toMatchObject({ state: "new" });
+});
+
+it("says what the policy lets an isolated server touch", () => {
+  const scene = new Scene();
+  const file = join(scene.files.accepted, "../../policy.yaml");
+  writeFileSync(file, "version: 1\nisolation: {servers: {app: {require: A-}}}\n");
+  const policies = new PolicyFiles([file], () => undefined);
+  expect(policies.openAll().ok).toBe(true);
+  const policy = policies.select({ principal: "os:1", client: undefined, tag: undefined });
+  const contracts = [policy.contractOfTool("app", look)];
+  scene.desk.seen({ server: "app", digest: "d", entries: [look], contracts, policy, before: () => undefined });
+  expect(scene.desk.card("app")?.scope[0]).toBe("app runs isolated, in tier A- or better, or not at all.");
+  policies.close();
 });
 
 it("says what changed since an entry was accepted", () => {

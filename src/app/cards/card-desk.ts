@@ -11,6 +11,7 @@ import type { Cards, SeenList } from "../../gateway/ports/cards.ts";
 import type { ServerTarget } from "../../gateway/ports/transport.ts";
 import { notice } from "../../gateway/decision/notice.ts";
 import { type ToolReading, readTools } from "../../oracles/labels/reading.ts";
+import { orderSentences } from "../../policy/isolation/words.ts";
 import { readingKey } from "../../policy/sections/readings.ts";
 import { digest } from "../../wire/canonical.ts";
 import { sha256, toolDigest } from "../policy/policy-source.ts";
@@ -122,6 +123,7 @@ export class CardDesk implements Cards {
     const known = this.#servers.get(server);
     if (known?.list === undefined) return undefined;
     const { list, target, declared } = known;
+    const order = list.policy.isolation(server);
     const { readings, servers } = this.#parts.readings.state;
     // What was accepted since the list was seen counts here at once, and what was taken back counts no more.
     const counting = new Set((this.#parts.readings.source?.document.readings ?? []).map(readingKey));
@@ -138,7 +140,7 @@ export class CardDesk implements Cards {
       digest: cardDigest(tools),
       tools,
       isolation: this.#parts.isolation(server),
-      scope: [],
+      scope: order === undefined ? [] : orderSentences(order),
       packs: packsFitting(list.entries),
       probe: undefined,
       answer: servers.get(server),
