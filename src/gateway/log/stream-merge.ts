@@ -118,17 +118,23 @@ class Cursor<E extends Noted> {
 
 /**
  * The entries of a run with those of its stream between them; the returned value is the stream that it is still a member
- * of, and how far its own entries had heard it. A failure comes last.
+ * of, and how far its own entries had heard it. Of a stream it is the stream itself. A failure comes last.
  */
 export async function* merged<E extends Noted>(
   own: AsyncIterable<Result<E, string>>,
   source: MergeSource<E>,
 ): AsyncGenerator<Result<E, string>, Heard | undefined> {
   const { from } = source;
-  let cursor = from === undefined ? undefined : new Cursor(source, from.of, { ...from, ownUpTo: 0 });
+  let cursor =
+    from === undefined || from.of === source.run ? undefined : new Cursor(source, from.of, { ...from, ownUpTo: 0 });
   let heard = from?.n ?? 0;
+  let isStream = false;
   for await (const entry of own) {
     const note = entry.ok ? entry.value.note : undefined;
+    if (note !== undefined && "n" in note) {
+      isStream = true;
+      heard = note.n;
+    }
     if (note === undefined || !("of" in note)) {
       yield entry;
       continue;
@@ -156,7 +162,7 @@ export async function* merged<E extends Noted>(
       cursor = undefined;
     }
   }
-  if (cursor === undefined) return undefined;
+  if (cursor === undefined) return isStream || from?.of === source.run ? { of: source.run, n: heard } : undefined;
   if (source.ownOnly !== true) yield* cursor.upTo(Number.POSITIVE_INFINITY);
   const record = source.ownOnly === true ? await cursor.behind() : undefined;
   await cursor.close();

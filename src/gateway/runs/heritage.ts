@@ -29,6 +29,8 @@ export type Heritage = {
   readonly shared: Pick<Inherited, "images" | "whole">;
   /** The stream remembers what a run of this policy holds that begins with it, in this turn. */
   readonly quick?: boolean;
+  /** The event with which the run begins; undefined where it is taken up. */
+  readonly begun?: RunEvent;
   /** What restricts the other runs that it follows. */
   readonly before: Omit<Inherited, "stopped">;
 };
@@ -45,7 +47,8 @@ export type HeritageSetup = {
 
 /** Folds all of it in the order in which it was read, then what came meanwhile. */
 export function takeOver(needs: HeritageSetup, live: LiveRun, heritage: Heritage, batch: EventBatch): void {
-  const { own, place, shared, before, quick = false } = heritage;
+  const { own, place, shared, before, begun } = heritage;
+  const quick = heritage.quick === true && begun !== undefined;
   const stream = needs.relatives.streamOf(live);
   const sameStream = stream !== undefined && stream === place?.stream;
   const held = own?.held ?? [];
@@ -58,7 +61,7 @@ export function takeOver(needs: HeritageSetup, live: LiveRun, heritage: Heritage
   const at = sameStream && !quick ? place.until.n : (stream?.count ?? 0);
   if (own === undefined) {
     stream?.join(live, { at, how: "whole" }, batch);
-    if (quick) stream?.begin(live);
+    if (quick) stream?.begin(live, begun);
     else fold.all(inStream, aside, known);
     if (!quick && fold.fits && before.whole && shared.whole) stream?.remember(live, at);
   } else if (own.member && sameStream) stream.join(live, { at, how: "resumed" }, batch);
@@ -85,8 +88,8 @@ export function takeOver(needs: HeritageSetup, live: LiveRun, heritage: Heritage
   if (begins === undefined) return;
   const images = new Images(held.flatMap((event) => restrictiveImage(event, live.key)));
   for (const image of [...inherited, ...arrived.map(({ event }) => event)]) images.add(image);
-  const begun = beginStream(needs, live, { lineage: begins, held: images.all(), whole: isWhole }, batch);
-  if (isWhole && fold.fits && arrived.length === 0) begun.remember(live, begun.count);
+  const started = beginStream(needs, live, { lineage: begins, held: images.all(), whole: isWhole }, batch);
+  if (isWhole && fold.fits && arrived.length === 0) started.remember(live, started.count);
 }
 
 /** The lineage whose stream must begin, since the run is not the only open one of it. */

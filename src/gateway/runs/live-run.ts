@@ -208,6 +208,7 @@ export function rowOf(live: LiveRun, wallMs: number): RunRow {
       ...(live.lost ? { unread: live.unread.slice(0, unreadMax) } : {}),
       client: clientJson(live.client),
       ...(live.idleMs === undefined ? {} : { idleMs: live.idleMs }),
+      ...(live.stream === undefined ? {} : { stream: live.stream.key }),
       ...(live.spent ? { spent: true } : {}),
       ...(live.exited ? { exited: true } : {}),
     },
@@ -260,6 +261,11 @@ export function isLostIn({ top, resume }: Pick<RunRow, "top" | "resume">): boole
 export function unreadIn(resume: JsonObject | undefined): readonly string[] {
   const unread = member(resume, "unread");
   return isArray(unread) ? unread.filter((key) => typeof key === "string") : [];
+}
+
+/** Key of the stream that the run of a row is a member of, which then has all that restricts it; older rows do not say it. */
+export function streamIn({ resume }: Pick<RunRow, "resume">): string | undefined {
+  return stringMember(resume, "stream");
 }
 
 /** Whether later runs need not read what the run of a row held: it handed that on, or its conversation was cleared. */

@@ -26,12 +26,13 @@ import {
   isSpent,
   recognise,
   rowOf,
+  streamIn,
   toTop,
   unreadIn,
 } from "./live-run.ts";
 import { type HeritageSetup, type StreamPlace, takeOver } from "./heritage.ts";
 import { foldHistory } from "./refold.ts";
-import { goOnFrom, type ReadHistory, readHistory, wholeHistory } from "./snapshots/run-history.ts";
+import { goOnFrom, type ReadHistory, readHistory, shortHistory, wholeHistory } from "./snapshots/run-history.ts";
 import { conversationOf, earlyKeyOf, lineageOf, mintedPrefix } from "./run-key.ts";
 import type { SharedStates } from "./shared-store-state.ts";
 import type { OpenCall, ReplayWay, RunRow, Waiting } from "../ports/store.ts";
@@ -93,7 +94,7 @@ export class Resumption {
     }
     const at = clock.monotonicMs();
     for (const text of request.registered ?? []) fold(live, { kind: "registered", at, text }, batch);
-    if (batch.parts.length === 0) return true;
+    if (batch.parts.length === 0 && batch.runs === undefined) return true;
     const handedOn = spent.filter(({ key }) => this.#setup.find(key) === undefined);
     batch.addRows(...handedOn.map(asSpent), rowOf(live, clock.wallMs()));
     const durable = await appendBatch(log, batch);
@@ -111,9 +112,9 @@ export class Resumption {
     if (key === undefined) return { key: undefined, lost: false };
     const open = await this.#setup.awake(key, live.principal);
     if (open === undefined) return openIn(this.#setup.services.log.store, key);
-    if (!open.ancestors.includes(live.key)) open.ancestors = [live.key, ...open.ancestors];
     // The hook said which conversation this is, so from now on other clients are none of its business.
     this.#setup.relatives.leave(open, batch);
+    if (!open.ancestors.includes(live.key)) open.ancestors = [live.key, ...open.ancestors];
     // Events that it has folded so far are in the log, or refused, after this.
     await flushDeferred(this.#setup.services.log, open);
     return { key, lost: open.lost };
@@ -134,7 +135,7 @@ export class Resumption {
   /** A run of the log that is open; without a row the store cannot be read, and then nothing is known of a child. */
   async #takeUp(live: LiveRun, { row, early }: Known, batch: EventBatch): Promise<boolean> {
     const { services, dormant, relatives } = this.#setup;
-    const { log } = services;
+    const { log, clock } = services;
     const above = await ancestryOf(log.store, row?.parent);
     if (!above.ok || (row === undefined && live.key.startsWith(mintedPrefix))) return false;
     live.spent ||= row !== undefined && isSpent(row);
@@ -163,6 +164,8 @@ export class Resumption {
     const own = { held: every.events, member: isMember };
     const whole = before.whole && !lost && every.whole === read.whole;
     takeOver(this.#setup, live, { own, place: stream, shared, before: { ...before, whole } }, batch);
+    // Rows of before do not say it, and without it a run that begins reads all of this one.
+    if (isMember && row !== undefined && streamIn(row) !== read.member) batch.addRows(rowOf(live, clock.wallMs()));
     if (before.stopped) this.#stop(live, batch);
     this.abandon(live, { open: log.store.opening.inFlight, cause: "the gateway stopped while it ran" }, batch);
     dormant.forget(live.key);
@@ -210,6 +213,24 @@ export class Resumption {
     return stream === undefined ? undefined : { stream, until: { of: stream.key, n: stream.count } };
   }
 
+  /** A run that is open in the log alone, and may hold what the stream does not have. */
+  #isUnheard(key: string, { stream }: StreamPlace): boolean {
+    const row = this.#setup.dormant.find(key);
+    return this.#setup.find(key) === undefined && (row === undefined || streamIn(row) !== stream.key);
+  }
+
+  /** Folds the stream from its snapshot on, where it has one, so that neither this run nor a later one reads all of it. */
+  async #recall(live: LiveRun, { stream, until }: StreamPlace): Promise<void> {
+    const { services, shared } = this.#setup;
+    if (stream.lost || stream.remembers(live)) return;
+    const plain = stream.alone(live, await shared.of(live.principal, live.policy));
+    const read = await shortHistory(services.log, plain, until);
+    if (read === undefined) return;
+    goOnFrom(plain, read.before);
+    if (!foldHistory(plain, read.events, { clock: services.clock, msMax: resumeMsMax }).ok) return;
+    stream.recall(plain, until.n, read.events.length);
+  }
+
   #readStream(live: LiveRun, { stream, until }: StreamPlace): Promise<Inherited> {
     return inheritedFrom(this.#setup.services.log, [stream.key], live.policy.lattice, { until });
   }
@@ -242,8 +263,8 @@ export class Resumption {
     const open = [...above, ...members].flatMap((key) => this.#setup.find(key) ?? []);
     const stream = this.#placeIn(live);
     // Members hold all the same, so the history of one that has begun says it for all, and the stream for those in memory.
-    const begun = members.filter((key) => this.#setup.find(key)?.begins !== true);
-    const [heard] = stream === undefined ? begun : begun.filter((key) => this.#setup.find(key) === undefined);
+    const settled = members.filter((key) => this.#setup.find(key)?.begins !== true);
+    const [heard] = stream === undefined ? settled : settled.filter((key) => this.#isUnheard(key, stream));
     // No run is read before its events are written: after this, the folded events are in the log, or refused.
     const alone = above.length === 0 && members.length === 0 && conversationOf(live.key, live.principal) === undefined;
     if (!alone || stream !== undefined) {
@@ -259,6 +280,7 @@ export class Resumption {
       ...rows.map(({ key }) => key),
     ];
     const before = await inheritedFrom(log, sources, live.policy.lattice, { ownOnly: early.key });
+    if (stream !== undefined) await this.#recall(live, stream);
     const alike = stream !== undefined && relatives.streamOf(live) === stream.stream;
     // In the turn in which the stream says so nothing of it has to be read.
     const quick = alike && sources.length === 0 && early.key === undefined && stream.stream.remembers(live);
@@ -275,9 +297,10 @@ export class Resumption {
     const origins = [...known.flatMap(({ resume }) => unreadIn(resume)), ...open.flatMap(({ unread: keys }) => keys)];
     const at = clock.monotonicMs();
     const facts = parent === undefined ? {} : { parent: parent.key };
-    fold(live, { kind: "begun", at, principal: live.principal, ...facts }, batch);
+    const begun = { kind: "begun", at, principal: live.principal, ...facts } as const;
+    fold(live, begun, batch);
     const all = { ...before, unread: [...new Set([...origins, ...before.unread])], whole: before.whole && !lost };
-    takeOver(this.#setup, live, { own: undefined, place: stream, shared, before: all, quick }, batch);
+    takeOver(this.#setup, live, { own: undefined, place: stream, shared, before: all, quick, begun }, batch);
     // Another session of a stopped conversation must be stopped as well.
     const stopped = (run: LiveRun): boolean => run.ended && this.#setup.find(run.key) === run;
     if (before.stopped || open.some(stopped) || (parent !== undefined && stopped(parent))) this.#stop(live, batch);

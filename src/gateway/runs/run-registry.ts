@@ -42,6 +42,8 @@ import type { RunRow, Waiting } from "../ports/store.ts";
 export interface RunWatcher {
   /** The state of a run has changed in this turn, or it has ended. */
   moved(live: LiveRun): void;
+  /** So many events entered a stream, or were read of it; `subject` stands for it. */
+  grew(subject: LiveRun, events: number): void;
   /** A run is taken up again; its history has more to be learnt from than its state. */
   resumed(live: LiveRun, history: readonly RunEvent[], waiting: readonly Waiting[]): void;
   /** A run ends: gives one sentence for each debt that it leaves, such as what its outbox still holds. */
@@ -73,6 +75,8 @@ export class RunRegistry {
     this.streams = new LineageStreams(services, {
       spread: (live) => this.shared.spread(live, this.#sharing()),
       moved: (live) => this.#moved(live),
+      row: (live) => rowOf(live, services.clock.wallMs()),
+      grew: (subject, events) => this.#watcher?.grew(subject, events),
       reading: (lineage) => [...this.#relatives.liveOf(lineage)].some(({ arrived }) => arrived !== undefined),
     });
     this.dormant = new DormantRuns(services, this.shared, this.streams);

@@ -41,7 +41,11 @@ export function gatewayState(services: Services, sessions: ConnectedSessions): G
     projections,
     startFailures: new StartFailures(),
     runs,
-    snapshots: new RunSnapshots({ services, shared: runs.shared, isOpen: (live) => runs.find(live.key) === live }),
+    snapshots: new RunSnapshots({
+      services,
+      shared: runs.shared,
+      isOpen: (live) => runs.find(live.key) === live || runs.streams.isSubject(live),
+    }),
     admissions,
     exposures: new Exposures(services, runs),
     accepted: new AcceptedLists({
@@ -76,6 +80,10 @@ export class StateWatch implements RunWatcher, LinkWatch {
     resumeResults(this.#state, live, history, waiting);
     this.#state.inDoubt.resumed(live.key, history);
     this.#state.snapshots.resumed(live, history.length);
+  }
+
+  grew(subject: LiveRun, events: number): void {
+    this.#state.snapshots.moved(subject, events);
   }
 
   moved(live: LiveRun): void {

@@ -237,7 +237,7 @@ export class Gateway implements SessionHost {
     this.#sessions.close("the gateway stops");
     await this.#links.close();
     await this.runs.flushDeferred();
-    await this.state.snapshots.stop(this.runs.all());
+    await this.state.snapshots.stop([...this.runs.streams.subjects(), ...this.runs.all()]);
   }
 
   #liveOf(facts: ConnectionFacts, params: JsonObject | undefined, client: ClientState): Result<LiveRun, string> {

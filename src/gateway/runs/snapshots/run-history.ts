@@ -23,9 +23,18 @@ export type ReadHistory = {
 /** Reads what a run has to fold. */
 export async function readHistory(
   log: EventLog,
-  { key, policy }: Pick<LiveRun, "key" | "policy">,
+  live: Pick<LiveRun, "key" | "policy">,
   until?: ReplayWay["until"],
 ): Promise<ReadHistory> {
+  return (await shortHistory(log, live, until)) ?? wholeHistory(log, live, until);
+}
+
+/** The history from a snapshot on; undefined where none fits. */
+export async function shortHistory(
+  log: EventLog,
+  { key, policy }: Pick<LiveRun, "key" | "policy">,
+  until?: ReplayWay["until"],
+): Promise<(ReadHistory & { readonly before: History }) | undefined> {
   const snapshot = await log.snapshot(key, fitsOf(policy));
   const before = snapshot === undefined ? undefined : historyFrom(snapshot);
   if (before !== undefined) {
@@ -36,7 +45,7 @@ export async function readHistory(
       return { before, events, waiting, whole: true, member };
     }
   }
-  return wholeHistory(log, { key, policy }, until);
+  return undefined;
 }
 
 /** Reads every event of a run. */

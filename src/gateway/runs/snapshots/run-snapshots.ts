@@ -62,11 +62,11 @@ export class RunSnapshots {
     this.#look(live, snapshotEventsMin);
   }
 
-  /** An event was folded into the run. */
-  moved(live: LiveRun): void {
+  /** An event was folded into the run, or so many entered the stream that this stands for. */
+  moved(live: LiveRun, events = 1): void {
     const behind = this.#behind.get(live) ?? { events: 0, all: 0 };
-    behind.events += 1;
-    behind.all += 1;
+    behind.events += events;
+    behind.all += events;
     this.#behind.set(live, behind);
     this.#look(live, dueAfter(behind));
   }

@@ -4,9 +4,11 @@
  * that what a member costs does not depend on how many there are.
  */
 import type { RunEvent } from "../../../core/event.ts";
-import { branched } from "../../../core/mechanism.ts";
+import { begin, branched } from "../../../core/mechanism.ts";
+import type { ModelState } from "../../../core/run.ts";
 import { evolve } from "../../../core/step.ts";
 import { streamEntriesMax } from "../../ports/limits.ts";
+import type { LoadedPolicy } from "../../ports/policy.ts";
 import type { RunRow, SharedRow } from "../../ports/store.ts";
 import { entryOf, type EventBatch } from "../event-batch.ts";
 import {
@@ -48,6 +50,10 @@ export type StreamFacts = {
 export type StreamSetup = {
   /** Gives the owner's other runs the stores of one that a received event changed. */
   readonly spread: (live: LiveRun) => SharedRow;
+  /** The row of a run as it is now: it says of which stream the run is a member. */
+  readonly row: (live: LiveRun) => RunRow;
+  /** So many events entered the stream of the subject, or were read of it. */
+  readonly grew: (subject: LiveRun, events: number) => void;
   /** The state of a run has changed in this turn. */
   readonly moved: (live: LiveRun) => void;
   /** Some run of the lineage is still reading its history, and may need any entry. */
@@ -64,6 +70,8 @@ export class LineageStream implements JoinedStream {
   count: number;
   lost: boolean;
   keptUntilWallMs: number;
+  /** Stands for the stream under the policy of its members where it is folded by itself, for its snapshot. */
+  subject: LiveRun | undefined;
   readonly #facts: StreamFacts;
   readonly #setup: StreamSetup;
   /** Runs of the stream alone, by policy: what a run begins with that joins with the whole of it. */
@@ -118,6 +126,30 @@ export class LineageStream implements JoinedStream {
     if (live.stream === this && live.seen === posted.n - 1) live.seen = posted.n;
     this.#inTurn(live, batch);
     this.#trim();
+    this.#grew(live, events.length);
+  }
+
+  /** Notes what a reader of its snapshot need not read, under the policy of a member for as long as there is one of it. */
+  #grew({ policy }: LiveRun, events: number): void {
+    const known = this.subject;
+    const isUsed = known !== undefined && [...this.members].some((one) => one.policy.digest === known.policy.digest);
+    if (known?.policy.digest !== policy.digest && !isUsed) this.subject = this.#alone(policy);
+    if (this.subject !== undefined && !this.lost) this.#setup.grew(this.subject, events);
+  }
+
+  /** A run of the stream alone, of which nothing is folded. */
+  #alone(policy: LoadedPolicy): LiveRun {
+    const { key, lineage, principal } = this;
+    const plain = newRun({ key: { key, kind: "trusted", lineage }, principal, policy, workspace: [] }, 0);
+    plain.arrived = undefined;
+    return plain;
+  }
+
+  /** A run of the stream alone for its history to be folded into, under the policy of one that begins. */
+  alone({ policy }: LiveRun, shared: ModelState | undefined): LiveRun {
+    const plain = this.#alone(policy);
+    plain.folded = begin(policy.engine, this.key, shared);
+    return plain;
   }
 
   /** From now on the run is a member that has folded the stream up to `at`, `whole` in the words of its own log. */
@@ -134,6 +166,7 @@ export class LineageStream implements JoinedStream {
     this.members.add(live);
     if (how === "resumed") return;
     batch.mark(live, { of: this.key, joined: at, ...(how === "whole" ? { whole: true } : {}) });
+    batch.addRows(this.#setup.row(live));
   }
 
   leave(live: LiveRun, batch: EventBatch | undefined): void {
@@ -144,6 +177,7 @@ export class LineageStream implements JoinedStream {
     live.stream = undefined;
     live.deferred = ownDeferred(live);
     this.members.delete(live);
+    batch?.addRows(this.#setup.row(live));
   }
 
   catchUp(live: LiveRun): void {
@@ -166,15 +200,21 @@ export class LineageStream implements JoinedStream {
 
   /** A run has just folded the whole stream up to `at` and nothing else: later ones need not read it. */
   remember(live: LiveRun, at: number): void {
-    const { policy, principal, lineage, folded } = live;
+    const { policy, folded } = live;
     if (this.lost || this.#plain.has(policy.digest)) return;
-    const key = { key: this.key, kind: "trusted", lineage } as const;
-    const plain = newRun({ key, principal, policy, workspace: [] }, 0);
-    plain.arrived = undefined;
+    const plain = this.#alone(policy);
     plain.folded = branched(policy.engine, folded, this.key);
-    plain.seen = at;
     for (const [from, gained] of live.sources) plain.sources.set(from, new Set(gained));
-    this.#plain.set(policy.digest, plain);
+    this.recall(plain, at);
+    this.#grew(live, at);
+  }
+
+  /** The history of the stream up to `at` was folded into a run of its own: one that begins need not read it. */
+  recall(plain: LiveRun, at: number, behind = 0): void {
+    if (this.lost || this.#plain.has(plain.policy.digest)) return;
+    plain.seen = at;
+    this.#plain.set(plain.policy.digest, plain);
+    if (behind > 0) this.#grew(plain, behind);
   }
 
   /** What it remembers: the stores of these have to be as those of any run of the owner. */
@@ -189,14 +229,18 @@ export class LineageStream implements JoinedStream {
     return !this.lost && this.#plain.has(policy.digest);
   }
 
-  /** Puts a run that begins where the stream is now, where `remembers` says so in the same turn. */
-  begin(live: LiveRun): void {
+  /** Puts a run that begins with this event where the stream is now, where `remembers` says so in the same turn. */
+  begin(live: LiveRun, begun: RunEvent): void {
     const { policy } = live;
     const plain = this.#plain.get(policy.digest);
     if (plain === undefined) return toTop(live, [this.key]);
     const folded = branched(policy.engine, plain.folded, live.key);
     // Stores are as they are now: what the stream brought to them is in their row.
     live.folded = { ...folded, q: policy.withShared(folded.q, live.folded.q) };
+    // What a mechanism counts from the beginning of a run begins with this one.
+    const own = evolve(policy.engine, live.folded, begun);
+    if (own.ok) live.folded = own.value;
+    else toTop(live);
     for (const [from, gained] of plain.sources) live.sources.set(from, new Set(gained));
   }
 

@@ -33,6 +33,15 @@ export class LineageStreams {
     return this.#open.values();
   }
 
+  /** What stands for the streams where these are folded by themselves. */
+  subjects(): readonly LiveRun[] {
+    return [...this.#open.values()].flatMap(({ subject, lost }) => (subject === undefined || lost ? [] : [subject]));
+  }
+
+  isSubject(live: LiveRun): boolean {
+    return this.subjects().includes(live);
+  }
+
   /** Takes up the streams among the open runs of the log; called once, before anything is served. */
   async load(open: readonly RunRow[]): Promise<void> {
     for (const row of open) if (row.key.startsWith(streamPrefix)) await this.#load(row);
