@@ -7,7 +7,7 @@ import { dirname, extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { usualVariables } from "../../../app/gateway/config.ts";
 import { textOf } from "../../../app/client/mcp-client.ts";
-import { type Json, isArray, member } from "../../../core/json.ts";
+import { type Json, type JsonObject, isArray, member } from "../../../core/json.ts";
 import { type Result, err, ok } from "../../../core/result.ts";
 import { type Configuration, readingsOf } from "./configurations.ts";
 import { type HandServer } from "../labels/hand-labels.ts";
@@ -124,7 +124,7 @@ async function ofServer(
   const server = stage.scenario.name;
   const target = { server, tools: first.value.tools, hand: labels.get(server) };
   for (const [index, configuration] of configurations.entries()) {
-    const policy = configuration.policy(target);
+    const policy = reachingFake(configuration.policy(target), stage);
     const guard = {
       folder: join(stage.folder, `gateway-${index}`),
       server,
@@ -142,6 +142,13 @@ async function ofServer(
     );
   }
   return rows;
+}
+
+/** The scope that an isolated server of this machine needs for its fake, as it would need one for the real service. */
+function reachingFake(policy: JsonObject, { scenario, fake }: Stage): JsonObject {
+  if (fake === undefined || member(policy, "isolation") !== undefined) return policy;
+  const scope = { net: { allow: [`127.0.0.1:${fake.port}`] }, files: { read: [redirectFile] } };
+  return { ...policy, isolation: { backend: "where-possible", servers: { [scenario.name]: scope } } };
 }
 
 type Done = {
@@ -228,13 +235,14 @@ function prepare({ scenario, program, fake, places }: Stage): Result<Command, st
   return ok({ command: process.execPath, args, env, workspace });
 }
 
+const ownFile = fileURLToPath(import.meta.url);
+const redirectFile = join(dirname(ownFile), `redirect${extname(ownFile)}`);
+
 /** Variables by which a server's requests to the hosts of its fake reach this machine. */
 function redirection({ fake: spec }: FrictionScenario, fake: Fake | undefined): Readonly<Record<string, string>> {
   if (spec === undefined || fake === undefined || spec.hosts.length === 0) return {};
-  const own = fileURLToPath(import.meta.url);
-  const file = join(dirname(own), `redirect${extname(own)}`);
   return {
-    NODE_OPTIONS: `--import=${file}`,
+    NODE_OPTIONS: `--import=${redirectFile}`,
     FRICTION_HOSTS: JSON.stringify({ hosts: spec.hosts, port: fake.port }),
   };
 }
