@@ -34,6 +34,7 @@ const commands = new Set([
   "changes apply",
   "changes drop",
   "labels",
+  "labels lint",
   "replay",
   "approve",
   "cards",

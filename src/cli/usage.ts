@@ -76,7 +76,8 @@ export function withoutValue(program: Command, words: readonly string[]): string
 export function withoutCommand(program: Command, words: readonly string[]): string | undefined {
   const command = named(program, words);
   const asksOtherwise = words.some((word) => ["--help", "-h", "--version", "-V"].includes(word));
-  if (command.commands.length === 0 || asksOtherwise) return undefined;
+  // A command with arguments of its own does something without one of its commands.
+  if (command.commands.length === 0 || command.registeredArguments.length > 0 || asksOtherwise) return undefined;
   const plain = words.filter((word) => !word.startsWith("-"));
   if (command === program)
     return plain.length > 0 ? undefined : "No command was named: `sluicegate --help` lists them.";

@@ -1,37 +1,115 @@
-/** `sluicegate labels MANIFEST`: the effects and the result label of each listed tool, and their sources. */
+/**
+ * `sluicegate labels MANIFEST`: the effects and the result label of each listed tool, and their sources; `--review` asks the
+ * operator and makes a policy, `--write` adds labels for the author to ship, and `labels lint` says where they disagree.
+ */
+import { writeFileSync } from "node:fs";
 import type { Command } from "commander";
 import { isArray } from "../../core/json.ts";
+import { type Result, err } from "../../core/result.ts";
+import type { ToolLists } from "../../policy/contracts/contracts.ts";
+import { lintLabels } from "../../oracles/labels/lint-labels.ts";
+import { labelledManifest } from "../../app/policy/labelled-manifest.ts";
+import { reviewLabels, reviewedPolicy } from "../../app/policy/review-labels.ts";
+import { typed } from "../agreed.ts";
 import { type ToolExplanation, explainTool } from "../../policy/lint/explain.ts";
 import { type ReadingGroup, type ToolReading, readTools, readingGroups } from "../../oracles/labels/reading.ts";
 import { namedPolicy } from "../../app/policy/named-policy.ts";
 import { readManifest } from "../../app/policy/manifest.ts";
 import { type OptionsOf, acts } from "../output.ts";
-import { type Outcome, failure, refusal } from "../../app/state/outcome.ts";
-import { shown, table } from "../../app/state/sentences.ts";
+import { type Fault, type Outcome, failure, refusal } from "../../app/state/outcome.ts";
+import { whyUnwritten } from "../../app/state/text-file.ts";
+import { many, shortPath, shown, table } from "../../app/state/sentences.ts";
 import { defaultPolicyName, toolDigest } from "../../app/policy/policy-source.ts";
 import { serverRule, serverShape } from "../../app/policy/names.ts";
 
 const labelOptions = {
   "--server <name>": "the name the policy knows the server by; the file's name without it",
   "--policy <file>": "the policy whose labels count; the default policy without it",
+  "--write": "print the manifest with labels in `_meta`, for its author to ship; what is in doubt is left out",
+  "--review": "ask about each tool, those in doubt first, and print a policy of the answers",
+  "--out <file>": "with --review: write the policy there",
 } as const;
+type Options = OptionsOf<typeof labelOptions>;
+
+const serverOption = { "--server <name>": labelOptions["--server <name>"] } as const;
 
 export function register(program: Command): void {
   const command = program
     .command("labels <manifest>")
     .description("show the labels of every tool in a saved `tools/list`, with their source");
   acts(command, labelOptions, (options, file: string) => labels(file, options));
+  const linted = command
+    .command("lint <manifest>")
+    .description("where schema, annotations and labels of a tool disagree");
+  acts(linted, serverOption, (options, file: string) => lint(file, options.server));
 }
 
-function labels(
-  file: string,
-  { server: named, policy: name = defaultPolicyName }: OptionsOf<typeof labelOptions>,
-): Outcome {
+/** The lists of a file, or why there are none. */
+function listsOf(file: string, named: string | undefined): Result<ToolLists, Fault> {
   if (named !== undefined && !serverShape.test(named)) {
-    return failure("SG-USAGE", `\`--server\` ${serverRule}. Write \`-\` for a dot, as \`run\` does without it.`);
+    const sentence = `\`--server\` ${serverRule}. Write \`-\` for a dot, as \`run\` does without it.`;
+    return err({ code: "SG-USAGE", sentence });
   }
   const lists = readManifest(file, named);
-  if (!lists.ok) return failure("SG-MANIFEST", lists.error);
+  return lists.ok ? lists : err({ code: "SG-MANIFEST", sentence: lists.error });
+}
+
+function lint(file: string, named: string | undefined): Outcome {
+  const lists = listsOf(file, named);
+  if (!lists.ok) return refusal(lists.error);
+  const several = Object.keys(lists.value).length > 1;
+  const found = Object.entries(lists.value).flatMap(([server, tools]) =>
+    lintLabels({ server, tools }).map((finding) => ({ ...(several ? { server } : {}), ...finding })),
+  );
+  const lines = found.map(
+    ({ tool, place, rule, reason, remedy }) =>
+      `${shown(tool, 60)}${shown(place, 120)}: ${shown(reason, 200)} (${rule}): ${shown(remedy, 160)}.`,
+  );
+  const text = found.length === 0 ? "Schema, annotations and labels say the same." : lines.join("\n");
+  return { exitCode: found.length === 0 ? 0 : 1, json: { ok: found.length === 0, findings: found }, text };
+}
+
+function write(lists: ToolLists): Outcome {
+  const { manifest, doubts } = labelledManifest(lists);
+  if (doubts.length > 0)
+    process.stderr.write(
+      `${many(doubts.length, "fact")} in doubt left out: label them by hand, then \`sluicegate labels lint\`.\n`,
+    );
+  return { exitCode: 0, json: { manifest, doubts }, text: JSON.stringify(manifest, undefined, 2) };
+}
+
+async function review(lists: ToolLists, out: string | undefined): Promise<Outcome> {
+  if (!process.stdin.isTTY)
+    return failure("SG-USAGE", "`--review` asks on a terminal, and this is not one: run it in one.");
+  const [first, second] = Object.entries(lists);
+  if (first === undefined || second !== undefined)
+    return failure("SG-USAGE", "`--review` goes through the tools of one server: give the list of one.");
+  const [server, listed] = first;
+  const reviewed = await reviewLabels(server, listed, typed);
+  const text = reviewedPolicy(reviewed);
+  if (out !== undefined) {
+    try {
+      writeFileSync(out, text, { flag: "wx" });
+    } catch (cause) {
+      const why = `${shortPath(out)} cannot be written (${whyUnwritten(cause)}): name a new file in a folder that exists with --out.`;
+      return failure("SG-USAGE", `${why} The answers:\n${text}`);
+    }
+  }
+  const count = many(Object.keys(reviewed.labels).length, "tool");
+  const written = out === undefined ? text : `Labels of ${count} written to ${shortPath(out)}.`;
+  return { exitCode: 0, json: { ...reviewed, ...(out === undefined ? { policy: text } : { out }) }, text: written };
+}
+
+function labels(file: string, options: Options): Outcome | Promise<Outcome> {
+  const { server: named, policy: name = defaultPolicyName } = options;
+  if (options.write === true && options.review === true)
+    return failure("SG-USAGE", "`--write` and `--review` exclude each other: give one of them.");
+  if (options.out !== undefined && options.review !== true)
+    return failure("SG-USAGE", "`--out` says where `--review` writes: give both.");
+  const lists = listsOf(file, named);
+  if (!lists.ok) return refusal(lists.error);
+  if (options.write === true) return write(lists.value);
+  if (options.review === true) return review(lists.value, options.out);
   const loaded = namedPolicy(name, name === defaultPolicyName ? {} : lists.value);
   if (!loaded.ok) return refusal(loaded.error);
   const { policy } = loaded.value;

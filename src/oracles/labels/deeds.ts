@@ -22,11 +22,16 @@ const doubtfulReadMax = 0.6;
 const actingSigns =
   /^(name:(?!read)|name-carried:|schema:|text:(send|pay|delete|publish|grant|share|execute|credential)$|readOnlyHint=false|destructiveHint=true|arg:(amount!|recipient!|command!))/;
 
+/** Whether a sign is one of acting. */
+export function isActing(id: string): boolean {
+  return actingSigns.test(id);
+}
+
 export function toolDeeds(signs: readonly Sign[]): Deeds {
   const ids = signs.map(({ id }) => id);
   const { kind, ...deeds } = likeliest(ids, probabilityOf);
   const sure = fitted.calibrated(caseOf(kind, ids), deeds.probability);
-  const acting = kind === "reads" && ids.some((id) => actingSigns.test(id));
+  const acting = kind === "reads" && ids.some(isActing);
   return {
     ...deeds,
     probability: acting ? Math.min(sure, doubtfulReadMax) : sure,
@@ -44,7 +49,7 @@ export function caseOf(kind: "reads" | "acts", ids: readonly string[]): string {
     );
   const [name, text] = [told("name"), told("text")];
   const wanted = kind === "reads";
-  if (kind === "reads" && ids.some((id) => actingSigns.test(id))) return "reads against";
+  if (kind === "reads" && ids.some(isActing)) return "reads against";
   if (name.length === 0) return text.includes(wanted) ? `${kind} told` : `${kind} unnamed`;
   if (!name.includes(wanted)) return `${kind} unnamed`;
   return text.includes(wanted) ? `${kind} agreed` : `${kind} named`;
