@@ -146,7 +146,7 @@ function argumentFindings(tool: JsonObject, { args = {} }: ToolLabelsText): read
     const format = stringMember(member(properties(tool, "inputSchema"), name), "format") ?? "";
     const wanted = /^(uri|url|iri|hostname)$/.test(format)
       ? "destination"
-      : /email$/.test(format)
+      : format.endsWith("email")
         ? "recipient"
         : undefined;
     if (wanted === undefined || role === undefined || (role !== "content" && role !== "query")) return [];
