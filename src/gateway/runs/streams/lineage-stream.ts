@@ -132,9 +132,14 @@ export class LineageStream implements JoinedStream {
   /** Notes what a reader of its snapshot need not read, under the policy of a member for as long as there is one of it. */
   #grew({ policy }: LiveRun, events: number): void {
     const known = this.subject;
-    const isUsed = known !== undefined && [...this.members].some((one) => one.policy.digest === known.policy.digest);
-    if (known?.policy.digest !== policy.digest && !isUsed) this.subject = this.#alone(policy);
+    if (known?.policy.digest !== policy.digest && !this.#hasMemberUnder(known?.policy))
+      this.subject = this.#alone(policy);
     if (this.subject !== undefined && !this.lost) this.#setup.grew(this.subject, events);
+  }
+
+  #hasMemberUnder(policy: LoadedPolicy | undefined): boolean {
+    for (const one of this.members) if (one.policy.digest === policy?.digest) return true;
+    return false;
   }
 
   /** A run of the stream alone, of which nothing is folded. */
