@@ -33,7 +33,13 @@ export function judgeTrace(grounds: Grounds, unjudged: readonly string[] = []): 
       const { server } = grounds.order;
       const { id, code } = rule;
       const verdict = mayBeAnothers(event, grounds) ? "confirm" : "deny";
-      violations.push({ rule: id, code, verdict, what: rule.what(event), way: rule.way(event, server) });
+      violations.push({
+        rule: id,
+        code,
+        verdict,
+        what: rule.what(event),
+        way: besideDefault(rule.way(event, server), grounds),
+      });
       break;
     }
   }
@@ -45,6 +51,15 @@ export function judgeTrace(grounds: Grounds, unjudged: readonly string[] = []): 
     open: unexplained(inside, grounds, unjudged),
     heard,
   };
+}
+
+/**
+ * Where the policy has no section of its own, one that names a single server would take the default from all others: their
+ * variables, and the way in which those run that cannot be isolated.
+ */
+function besideDefault(way: string, { order }: Grounds): string {
+  const opens = order.mode === "where-possible" && way.includes("isolation.servers.");
+  return opens ? `${way}, beside \`isolation.backend: where-possible\`` : way;
 }
 
 /**
