@@ -18,4 +18,6 @@ it("a deletion by a tool of which nothing says that it deletes is asked about", 
   expect(found(plain)).toEqual(["effect.delete confirm: deleted `notes/a.txt`, although nothing says that it deletes"]);
   expect(found({ ...plain, does: ["write.local", "write.local.delete"] })).toEqual([]);
   expect(found({ does: ["read.local", "write.local"] })).toEqual([]);
+  expect(found({ ...plain, source: "card" })).toHaveLength(1);
+  for (const source of ["operator", "pack"] as const) expect(found({ ...plain, source })).toEqual([]);
 });

@@ -105,15 +105,17 @@ function changed({ trace, order }: Grounds, called: Called): readonly Finding[] 
 }
 
 /**
- * Where nobody says that a tool deletes, the belief that it does not rests on this: what an enclosed process takes away
- * from the workspace comes to be there only with consent.
+ * Where neither operator nor pack says what a tool does, the belief that it deletes nothing rests on this: what an enclosed
+ * process takes away from the workspace is gone there only with consent.
  */
 function deleted(
   changes: readonly WorkspaceChange[],
-  { enclosed, effects }: Called,
+  { enclosed, effects, source }: Called,
   server: string,
 ): readonly Finding[] {
-  if (!enclosed || mayCover("write.local.delete", effects)) return [];
+  // Operator and pack know what their tools do: a file that is moved is deleted where it was.
+  const isLabelled = source === "operator" || source === "pack";
+  if (!enclosed || isLabelled || mayCover("write.local.delete", effects)) return [];
   return changes
     .filter(({ kind }) => kind === "deleted")
     .map(({ path }) => ({
