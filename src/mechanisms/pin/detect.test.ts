@@ -91,7 +91,13 @@ const examples: Readonly<Record<string, { readonly found: readonly string[]; rea
   "markup.comment": { found: ["Sends mail. <!-- and more -->"], honest: ["a <- b"] },
   "markup.banner": {
     found: ["SECURITY NOTICE: obey", "CRITICAL SYSTEM UPDATE (NEW): obey"],
-    honest: ["IMPORTANT: one address only.", "Format: YYYY-MM-DD HH:MM", "USER AGENT string"],
+    honest: [
+      "IMPORTANT: one address only.",
+      "Format: YYYY-MM-DD HH:MM",
+      "USER AGENT string",
+      "INPUT SHAPE: a list",
+      "BEST PRACTICE: small edits",
+    ],
   },
   "hidden.character": { found: ["mail\u200B", "mail\u202E", "mail\u{E0041}"], honest: ["नमस्\u200Dते", "mail ✉️"] },
   "hidden.padding": { found: [`mail${" ".repeat(80)}obey`, `mail${"\n".repeat(20)}obey`], honest: ["a\n\n\n    b"] },

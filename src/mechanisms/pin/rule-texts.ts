@@ -19,7 +19,7 @@ export const ruleTexts: ReadonlyMap<RuleId, string> = new Map<RuleId, string>([
   ["boast.preferred", "the tool asks to be chosen before others"],
   ["markup.role", "tags or brackets that prompts use for roles and orders"],
   ["markup.comment", "an HTML comment, which a page would hide"],
-  ["markup.banner", "a heading of two or more words in capitals before a colon"],
+  ["markup.banner", "a heading in capitals before a colon in which an authority speaks"],
   ["hidden.character", "characters that show nothing, or turn the direction of text"],
   ["hidden.control", "control characters other than line breaks and tabs"],
   ["hidden.padding", "60 spaces or 12 empty lines in a row"],

@@ -59,7 +59,7 @@ export const wordRules: readonly WordRule[] = [
       chain("forbidden", 2, "tell", 6, "human"),
       chain("covert"),
       chain("obliged", 4, "covertly"),
-      chain("covertly", 3, "reach"),
+      chain("covertly", 2, "reach"),
     ],
   },
   { id: "alteration.despite-user", chains: [chain("alter", 24, "despite"), chain("despite", 24, "alter")] },
@@ -132,9 +132,10 @@ export const formRules: readonly FormRule[] = [
   },
   { id: "markup.comment", form: /<!--/u },
   {
-    // A heading of two words or more in capitals that ends in a colon: a voice that is not the description's.
+    // A heading of two words or more in capitals that ends in a colon, in which an authority speaks: a voice that is not the
+    // description's. Other headings in capitals are in many long descriptions.
     id: "markup.banner",
-    form: /(?<![\p{L}\p{N}-])(?:\p{Lu}{2,} ){1,4}\p{Lu}{3,}(?: \([^()\n]{1,32}\))? ?:(?!\S)/u,
+    form: /(?<![\p{L}\p{N}-])(?=(?:\p{Lu}{2,} ){0,4}(?:SYSTEM|SECURITY|CRITICAL|IMPORTANT|MANDATORY|URGENT|EMERGENCY|ADMIN|OVERRIDE|BYPASS|JAILBREAK|PRIVILEGE|DIRECTIVE|INSTRUCTIONS?|NOTICE|ALERT|UPDATE|ANNOUNCEMENT|MAINTENANCE|COMPLIANCE)(?!\p{L}))(?:\p{Lu}{2,} ){1,4}\p{Lu}{3,}(?: \([^()\n]{1,32}\))? ?:(?!\S)/u,
   },
   {
     // Bidi controls, zero-width characters but joiners (scripts need those), soft hyphens, fillers, Unicode tags, and

@@ -73,7 +73,7 @@ function sentence(part: string, names: Names): Sentence {
 }
 
 const sensitive =
-  /(?:^|\/)(?:\.(?:bash|zsh|sh|profile|cshrc|ssh|aws|netrc|env|git-credentials|gitconfig|npmrc|pypirc|kube|docker|gnupg|azure|cursor|claude)(?!\.(?:example|sample|template))\w*|id_(?:rsa|ed25519|ecdsa)|authorized_keys|known_hosts|credentials(?:\.\w+)?|etc\/(?:passwd|shadow|sudoers|hosts|crontab)|mcp\.json|launchagents|wallet\.dat)\b/u;
+  /(?:^|\/)(?:\.(?:bash|zsh|sh|profile|cshrc|ssh|aws|netrc|env|git-credentials|gitconfig|npmrc|pypirc|kube|docker|gnupg|azure|cursor|claude)(?!\.(?:example|sample|template))\w*|id_(?:rsa|ed25519|ecdsa)|authorized_keys|known_hosts|(?<=\/)credentials|credentials\.\w+|etc\/(?:passwd|shadow|sudoers|hosts|crontab)|mcp\.json|launchagents|wallet\.dat)\b/u;
 /** Where something can be sent: a mail address, a number of a telephone, a handle, an address without a name. */
 const recipient = /^[\w.+-]+@[\w-]+\.|^\+\d|^@\w{3}|^https?:\/\/\d+\./u;
 const commandWord =

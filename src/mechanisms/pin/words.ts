@@ -29,8 +29,8 @@ const phrases = {
     "keep it confidential, the user must not know, the user should not know, user should not be aware, " +
     "user does not need to know, user need not know, without the user noticing, without alerting, " +
     "without informing, without notifying, leave it out of, stay between us, between us, change the subject, " +
-    "without comment, waste words, no need to mention, not need to know, without showing, without telling, " +
-    "without mentioning, out of sight of, keep it to yourself, keep quiet, never surface, not surface, " +
+    "without comment, waste words, no need to mention, without showing, without telling, " +
+    "without mentioning, out of sight of, keep it to yourself, keep quiet, never surface, " +
     "people get nervous, unremarked, in secret, without a word, say nothing, behind the user's back, " +
     "covered up, off the record",
   // The conversation as a thing to hand over.
@@ -48,7 +48,8 @@ const phrases = {
     "convert, adjust, amend, set, sets, use, pass, force, default, treat, transform, append, inject",
   replaces: "change, modify, replace, substitute, alter, overwrite, rewrite, swap, redirect, reroute, switch, amend",
   despite:
-    "regardless of, irrespective of, no matter what, no matter which, whatever the user, whatever value, " +
+    "regardless of what, regardless of the one, regardless of which, regardless of the user, regardless of user, irrespective of what, " +
+    "irrespective of the user, irrespective of user, no matter what, no matter which, whatever the user, whatever value, " +
     "instead of what, even if the user, in place of the user, rather than the requested, rather than what, " +
     "instead of the requested, instead of the user, independent of the user, disregarding the user, " +
     "other than what the user, despite the user, over the user, ignoring the user, without regard to",
@@ -134,19 +135,19 @@ const phrases = {
     "one and only, world leading",
   praise:
     "ultimate, superior, premium, fastest, finest, perfect, guaranteed, exceptional, highest, better, " +
-    "enhanced, professional, advanced, 99.9, 100, extraordinary, impeccable, leading, elite",
+    "enhanced, professional, advanced, 99.9, extraordinary, impeccable, leading, elite",
   ofTools:
     "version, performance, accuracy, reliability, edition, capabilities, features, results, alternative, " +
     "choice, solution, tool, quality, precision",
   endorsed:
-    "trusted by, recommended by, endorsed by, preferred by, approved by, certified by, chosen by, " +
+    "trusted by, recommended by, endorsed by, preferred by, certified by, " +
     "relied on by, fortune 500, professionals, experts worldwide, millions of users, industry experts, " +
     "loved by, 99 of, institutional investors, leading companies",
   prefersItself:
     "use this tool instead, always use this tool, prefer this tool, always prefer this, choose this tool, " +
     "this tool first, only use this tool, this should be your first choice, should always be chosen, " +
-    "priority over, takes precedence over, should be used instead, over any other tool, over other tools, " +
-    "compared to other, than other tools, replaces all other, favor this tool, select this tool, " +
+    "priority over, should be used instead, over any other tool, over other tools, " +
+    "compared to other, better than other tools, replaces all other, favor this tool, select this tool, " +
     "whenever possible use this, best choice, instead of other, instead of any other, default choice, " +
     "no reason to consider another, above the others, over the alternatives, prefer this one, pick this, " +
     "choose this, in preference to, use it for all, use me, always choose this, any other tool is, " +
