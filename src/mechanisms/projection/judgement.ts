@@ -30,6 +30,7 @@ export function judgeTrace(grounds: Grounds, unjudged: readonly string[] = []): 
     for (const rule of scopeRules) {
       if (!rule.applies(event, grounds)) continue;
       outside.add(event);
+      if (wasOnlyTried(event, rule.id, grounds)) break;
       const { server } = grounds.order;
       const { id, code } = rule;
       const verdict = mayBeAnothers(event, grounds) ? "confirm" : "deny";
@@ -51,6 +52,21 @@ export function judgeTrace(grounds: Grounds, unjudged: readonly string[] = []): 
     open: unexplained(inside, grounds, unjudged),
     heard,
   };
+}
+
+/** Rules about what a server may need, and nobody has written down yet. */
+const needs: ReadonlySet<string> = new Set(["file.read", "file.write", "net.destination", "net.name", "net.socket"]);
+
+/**
+ * Under the default no operator wrote what a server needs, so what it tried in vain is told to the operator and not held
+ * against the call. Keys, files that others obey and other processes are no such need, and neither is what came about.
+ */
+function wasOnlyTried({ action, outcome, path }: EffectEvent, rule: string, { order, trace }: Grounds): boolean {
+  if (order.mode !== "where-possible") return false;
+  if (needs.has(rule)) return outcome === "denied" || outcome === "failed";
+  // Programs look there for a container around them. With processes of its own a projection shows theirs and no others.
+  const hasOwnProcesses = trace.tier === "A" || trace.tier === "A-";
+  return hasOwnProcesses && action === "file-read" && path !== undefined && /^\/proc\/\d+\/environ$/.test(path);
 }
 
 /**
