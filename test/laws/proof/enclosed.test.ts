@@ -59,7 +59,8 @@ it(
       { numRuns },
     );
     expect(Math.min(met.safe, met.refuted, met.accepted)).toBeGreaterThan(numRuns / 10);
-    expect(met.differs).toBeGreaterThan(0);
+    // What is enclosed decides a hazard in few random policies: only a large run meets one for certain.
+    if (numRuns >= 1_000) expect(met.differs).toBeGreaterThan(0);
   },
   numRuns * 500,
 );
