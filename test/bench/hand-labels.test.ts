@@ -29,7 +29,7 @@ it("there are 200 tools of 25 servers or more, each with effects, and what only 
   }
 });
 
-it("the third with the smallest hashes is the one that nobody looks at", () => {
+it("the third with the smallest hashes is not looked at", () => {
   const drawn = [...servers.keys()].filter((name) => !later.includes(name));
   const order = drawn.toSorted((left, right) =>
     hash(`sluicegate-labels-1:${left}`) < hash(`sluicegate-labels-1:${right}`) ? -1 : 1,

@@ -1,5 +1,5 @@
 // Belief that rests on enforcement against servers that give away whatever their reach permits (docs/semantics.md 10): with
-// random scopes, tiers and declared memories, no secret comes to others by calls that nobody was asked about.
+// random scopes, tiers and declared memories, no secret comes to others by calls without a question.
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { loadedPolicy } from "../../src/app/policy/loaded-policy.ts";
@@ -130,7 +130,7 @@ class Agent {
     this.#run = new OfflineRun(policy.engine, answer, { key: "first", principal: "p", at: 1 });
   }
 
-  /** The call and its result, if nobody has to be asked about either. */
+  /** The call and its result, if neither raises a question. */
   #call(server: string, tool: string, given: JsonObject, result: () => string): string | undefined {
     this.#count += 1;
     this.#run.at += 1;
@@ -185,7 +185,7 @@ class Agent {
 }
 
 it(
-  "law: no secret comes to others unasked, whatever servers do that nobody labelled",
+  "law: no secret comes to others unasked, whatever servers without labels do",
   () => {
     const scopes = fc.record({ a: scoped, b: scoped, c: scoped });
     const tier = fc.constantFrom<IsolationTier>("A", "A", "A", "A-", "B", "none");

@@ -1,4 +1,4 @@
-// What a call does follows from its values: labels of a pack, of a card and of nobody, with the gateway's own readers.
+// What a call does follows from its values: labels of a pack, of a card and of no source, with the gateway's own readers.
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../src/core/json.ts";
 import { digest } from "../../src/wire/canonical.ts";

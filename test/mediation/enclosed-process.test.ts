@@ -1,5 +1,5 @@
 // Belief that rests on what the projection of the running process enforces (docs/semantics.md 10), over the whole gateway:
-// what passes before anybody was asked, and what a planted secret cannot do.
+// what passes before any question, and what a planted secret cannot do.
 import { describe, expect, it } from "vitest";
 import type { IsolationTier } from "../../src/core/isolation/scope.ts";
 import { FakeLog } from "../kit/gateway/fake-log.ts";
@@ -37,7 +37,7 @@ function talkOf(text: string, tier: IsolationTier = "A", options: ConversationOp
 }
 
 describe("an unlabelled server in an enclosed process", () => {
-  it("answers reads and writes before anybody was asked, also with values that nobody vouches for", async () => {
+  it("answers reads and writes before any question, also with untrusted values", async () => {
     for (const tier of ["A", "A-"] as const) {
       const talk = talkOf(policy(""), tier);
       expect(await talk.call("notes.get_page", { path: "plan.md" })).toEqual({ refused: false, text: "get_page done" });

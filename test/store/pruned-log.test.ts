@@ -121,7 +121,7 @@ describe("B14: a log of which records left", () => {
     aged.tamper(insert, recordId(1, seq), body, print);
     aged.tamper("INSERT INTO prunings (record) VALUES (?)", recordId(1, seq));
     expect(await found()).toEqual([`pruned-unsigned 1/${seq}`, "gap 1/8"]);
-    // Nor one that somebody else signed.
+    // Nor one with the signature of another key.
     const folder = temporaryFolder();
     const foreign = unwrap(openKeys(folder.path));
     const text = JSON.stringify({

@@ -44,7 +44,7 @@ export class Believed {
     const process = known?.process && { ...known.process, order };
     if (method !== "tools/call") return this.#policy.contractOfMethod(server, method, process);
     this.unheard = true;
-    // What the server said against its tool is on record only in a belief that nobody with authority replaced.
+    // What the server said against its tool is on record only in a belief that no authority replaced.
     const heard = known?.source === "enforced" ? known : undefined;
     // A pack is tied to the digest of the whole entry, which is on record where the entry is not.
     const enclosed = heard === undefined ? undefined : process;

@@ -47,7 +47,7 @@ export function logRetention(setup: RetentionSetup): { readonly stop: () => Prom
     }
     if (!mayPrune()) return;
     const way = { keepDays, wallMs, atMs: clock.monotonicMs, isOpen, pause };
-    // A failure of the store is reported by whoever watches its health; the next look goes on where this one ended.
+    // A failure of the store is reported where its health is watched; the next look goes on where this one ended.
     const done = (): void => (working = undefined);
     working = prune(log, way).then(done, done);
   };

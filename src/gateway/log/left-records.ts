@@ -118,7 +118,7 @@ export class LeftWalk {
       }
       if (range.from > state.seq + 1) state = this.#gap(state, range.from - 1);
       if (range.to >= seq) {
-        // The record itself is there, although it is said to have left; what is missing before it left all the same.
+        // The record itself is there, although another one names it as left; what is missing before it left all the same.
         if (seq > state.seq + 1) state = this.#across(state, { to: seq - 1, fingerprint: "", linked: false });
         break;
       }
@@ -127,7 +127,7 @@ export class LeftWalk {
     return state;
   }
 
-  /** Notes a record that is there although it is said to have left. */
+  /** Notes a record that is there although another one names it as left. */
   met({ writer, seq }: Place): void {
     const range = this.#ranges[this.#next];
     if (range === undefined || seq < range.from || seq > range.to || this.#told === range) return;

@@ -1,7 +1,7 @@
 /**
  * The memory of provenance: one private mutable index for each run, over the texts that the run registered, was given
  * by its operator, or was released. Folding the events of a run in order rebuilds it exactly. Releases are indexed when
- * the next call asks, so that handing on a large result costs nothing; or before, in a part of time that nobody waits for.
+ * the next call asks, so that handing on a large result costs nothing; or before, in time that no call waits for.
  *
  * A copy shares what is indexed until either of the two adds to it: a run that begins with another's memory mostly never does.
  */

@@ -54,7 +54,7 @@ export function judgeTrace(grounds: Grounds, unjudged: readonly string[] = []): 
   };
 }
 
-/** Rules about what a server may need, and nobody has written down yet. */
+/** Rules about what a server may need, and no policy says yet. */
 const needs: ReadonlySet<string> = new Set(["file.read", "file.write", "net.destination", "net.name", "net.socket"]);
 
 /**

@@ -84,7 +84,7 @@ export const sessionVerbs: ReadonlySet<string> = new Set(
   "close resize emulate select focus switch wait scroll zoom disconnect set use".split(" "),
 );
 
-/** Arguments by which a tool tells somebody else of the call, besides what it is called for. */
+/** Arguments by which a tool tells another party of the call, besides what it is called for. */
 export const outletWords: ReadonlySet<string> = new Set(
   "webhook webhooks callback callbacks notify notification notifications hook forward cc bcc recipient recipients".split(
     " ",

@@ -40,7 +40,7 @@ test.each([
   ["labels of stores", [labelled({ reads: "a" })], [["form", `${place}/reads`]]],
   ["labels beside the name", [{ name: "a", labels: {} }], [["place", "/labels"]]],
   [
-    "a keyword that nobody reads",
+    "a keyword without a reader",
     [{ name: "a", inputSchema: { properties: { "x/y": { "x-sluicegate-rule": 1, "x-sluicegate-role": "path" } } } }],
     [["place", "/inputSchema/properties/x~1y/x-sluicegate-rule"]],
   ],

@@ -61,7 +61,7 @@ function findings(tool: JsonObject, context: ReadingContext, labelled: boolean):
   ];
 }
 
-/** Labels that clients and monitors do not see where they stand, and keywords that nobody reads. */
+/** Labels that clients and monitors do not see where they stand, and keywords without a reader. */
 function placeFindings(tool: JsonObject): readonly Finding[] {
   const found: Finding[] = [];
   if (member(tool, "labels") !== undefined) {

@@ -34,7 +34,7 @@ const worst = "private, untrusted, for nobody";
 const hi = (text: string, found: ToolContract): string => words(table(text).labels.lattice, found.output.label.hi);
 const meta = (labels: JsonObject): JsonObject => ({ ...listed, _meta: { "io.github.sluicegate/labels": labels } });
 
-describe("a tool that nobody vouches for, in an enclosed process", () => {
+describe("a tool that no authority labels, in an enclosed process", () => {
   it("reads, writes and runs inside, and no other reader sees its arguments", () => {
     const found = contract("");
     expect(found.source).toBe("enforced");

@@ -1,6 +1,6 @@
 /**
  * Belief about a tool whose process has no way out (lifecycle.md 1.6): `may = ((C or ⊤) ∩ E) ∪ O ∪ S⁺`. What the
- * operator, a pack or a card says stands as it is; what nobody vouches for is met with what the projection enforces, and
+ * operator, a pack or a card says stands as it is; what no authority labels is met with what the projection enforces, and
  * what the server admits or its words suggest restricts that. E says nothing about what leaves through the client.
  */
 import { processStore } from "../../core/contract.ts";
@@ -19,7 +19,7 @@ type Claims = { readonly inferred: Inferred; readonly shipped: ToolStatement | u
  */
 const enclosedEffects: readonly Effect[] = ["execute.local", "read.local", "write.local"];
 
-/** Effects of a tool that nobody vouches for, in an enclosed process. */
+/** Effects of a tool that no authority labels, in an enclosed process. */
 export function enclosedRange({ inferred, shipped }: Claims): EffectRange {
   const admitted = shipped?.effects ?? { must: [], may: [] };
   const may = [...enclosedEffects, ...suggested(inferred.may), ...admitted.may, ...admitted.must];
@@ -53,7 +53,7 @@ export function memoryOf(table: LabelTable, server: string): string | undefined 
 
 /**
  * The label of what an enclosed process returns beyond what its store brings: the store says all of its confidentiality,
- * and nobody vouches for what the server makes of it.
+ * and no authority labels what the server makes of it.
  */
 export function processOutput({ labels: { lattice } }: Pick<LabelTable, "labels">): LabelRange {
   return { lo: lattice.bottom, hi: trustOf(lattice, lattice.top) };

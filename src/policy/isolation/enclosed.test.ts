@@ -26,7 +26,7 @@ it("a process without network, sockets and writes in place is enclosed in tiers 
   for (const tier of ["B", "C", "none", "remote"] as const) expect(enclosed("isolation: {}", tier)).toBeUndefined();
 });
 
-it("nothing is enclosed without isolation, under another order, or where nobody knows how it runs", () => {
+it("nothing is enclosed without isolation, under another order, or where it is unknown how it runs", () => {
   expect(enclosed("servers: {s: {}}")).toBeUndefined();
   expect(enclosed("isolation: {}", "A", "the order of another policy")).toBeUndefined();
   expect(enclosedProcess(undefined, "s", undefined)).toBeUndefined();

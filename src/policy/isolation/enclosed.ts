@@ -50,7 +50,7 @@ function writesWorkspace({ files: { workspace } }: Scope): boolean {
 }
 
 /**
- * Servers that read what others write into the workspace and can reach somebody: they could pass it on at any time, with or
+ * Servers that read what others write into the workspace and can reach other parties: they could pass it on at any time, with or
  * without a call. The empty name stands for all servers that the policy does not name.
  */
 function passingOn({ named, orderOf }: Isolation, own: string): readonly string[] {

@@ -27,7 +27,7 @@ function parts(of: ToolContract) {
   return defaultParts(contextAt(frame, "hi"), { move, around });
 }
 
-it("running and writing inside of a process without a way out asks nobody; acting does as before", () => {
+it("running and writing inside of a process without a way out asks no question; acting does as before", () => {
   const runs = contract("run", {
     does: ["execute.local", "write.local"],
     arguments: new Map([["at", argument("path", false)]]),

@@ -1,4 +1,4 @@
-// A real server that nobody labelled, in a real projection without network: what passes before anybody was asked.
+// A real server without labels, in a real projection without network: what passes before any question.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
@@ -54,7 +54,7 @@ test.skipIf(!best)(
     expect(stage?.tierOf("files")).toBe("A");
     expect(Object.entries(passed).filter(([, came]) => !came)).toEqual([]);
     expect([readFileSync(file("new.txt"), "utf8"), existsSync(file("folder"))]).toEqual(["as it is\n", true]);
-    // The server itself calls this one destructive, and by now the run holds text that nobody vouches for.
+    // The server itself calls this one destructive, and by now the run holds untrusted text.
     const edits = [{ oldText: "as it was", newText: "as it is" }];
     expect((await stage?.call("files", "edit_file", { path: file("note.txt"), edits }))?.isError).toBe(true);
     const moved = await stage?.call("files", "move_file", { source: file("old.txt"), destination: file("gone.txt") });

@@ -1,4 +1,4 @@
-/** A registry of npm on this machine, for honest packages and for those that nobody should publish. */
+/** A registry of npm on this machine, for honest packages and for hostile ones. */
 import { hash } from "node:crypto";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";

@@ -4,7 +4,7 @@
  *
  * A process knows every secret that it was given in any run, that it can read in the workspace, and that its home held
  * before. All of it may stand in any result. All of it is in the workspace once it could write there, and with everybody
- * once it could reach anybody.
+ * once it could reach any other party.
  */
 export type Reach = {
   /** The kernel enforces the order: the tier, and `backend: auto`. */

@@ -85,7 +85,7 @@ describe("B14: a snapshot that is checked against its records", () => {
     expect(await verdictOn(run, await snapped(run))).toBe("same");
   });
 
-  it("is nobody's where it was made under another policy, and is not blamed where the records cannot be read", async () => {
+  it("has no owner where it was made under another policy, and is not blamed where the records cannot be read", async () => {
     const run = await opened();
     await run.calls([0]);
     const snapshot = await snapped(run);

@@ -171,7 +171,7 @@ describe("B14: a member of a stream that is taken up from its snapshot", () => {
     }
   });
 
-  it("is what its records give, for whoever checks it, and not where it goes on behind what others did", async () => {
+  it("is what its records give, for every check, and not where it goes on behind what others did", async () => {
     const pair = await new Pair().start();
     for (let count = 0; count < 6; count += 1) await pair.act(count % 2, count);
     await pair.act(0, 0);

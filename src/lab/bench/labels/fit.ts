@@ -20,7 +20,7 @@ const step = 0.06;
 
 /**
  * Signs that may bear on a question, by the beginning of their id: where a tool acts is told by no verb, and what it does by no
- * place. Fewer signs for a few hundred labels say more of servers that nobody labelled.
+ * place. Fewer signs for a few hundred labels say more of servers without labels.
  */
 export function bearsOn(question: string, sign: string): boolean {
   const places = /^(place|server|tools|says|page):|^within:|^name:(touch|visit)$|^openWorldHint/;

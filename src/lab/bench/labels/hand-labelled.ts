@@ -33,7 +33,7 @@ export type HandServer = {
   readonly tools: readonly HandLabel[];
 };
 
-/** A tool that acts, of a list whose other tools nobody labelled. */
+/** A tool that acts, of a list whose other tools have no labels. */
 export type Sink = { readonly server: string; readonly listed: readonly JsonObject[]; readonly tool: JsonObject };
 
 export type Hands = {

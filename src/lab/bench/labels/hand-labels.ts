@@ -22,7 +22,7 @@ export type HandServer = {
   readonly name: string;
   /** `package@version`, where its manifest comes from the registry. */
   readonly npm: string | undefined;
-  /** True where nobody looked at it while inference was tuned. */
+  /** True where it was not looked at while inference was tuned. */
   readonly unseen: boolean;
   readonly tools: ReadonlyMap<string, HandTool>;
 };
