@@ -60,6 +60,11 @@ const reach = oneOf("reach", ["local", "network"]);
 const packFields = {
   name: required(text("pack name", "^[a-z][a-z0-9-]{0,63}$", "filesystem"), "name of the pack"),
   title: optional(text("title"), "what it labels"),
+  /** For readers: a pack labels tools by their names, whatever version lists them. */
+  writtenFor: optional(
+    list(text("package", "^[^\\s\\p{C}]{1,200}$", "npm:chrome-devtools-mcp@1.11.0"), 1),
+    "packages and versions whose list of tools it was written for",
+  ),
   reach: optional(reach, "whether such a server reaches the network"),
   digests: optional(
     mapOf("tool", list(text("SHA-256", "^[0-9a-f]{64}$"))),
