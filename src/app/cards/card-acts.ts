@@ -49,7 +49,6 @@ export function answered(card: Card, act: CardAct, nowMs: number): Result<Answer
   const record: ServerAnswer = {
     answer: answerOf[choice],
     at: new Date(nowMs).toISOString(),
-    until,
     by: act.by,
     tools: Object.fromEntries(toolsOf(card).map(({ name, digest }) => [name, digest])),
   };

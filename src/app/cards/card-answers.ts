@@ -10,8 +10,6 @@ export type ServerAnswer = {
   readonly answer: CardAnswer;
   /** ISO 8601. */
   readonly at: string;
-  /** Last day of the answer, in UTC. */
-  readonly until: string;
   /** Who answered, and by which factor. */
   readonly by: string;
   /** Digest of each tool that the card showed. */
@@ -51,14 +49,13 @@ export function readAnswers(text: string): Result<ServerAnswers, string> {
 }
 
 function answerOf(value: Json): ServerAnswer | undefined {
-  const [at, until, by] = ["at", "until", "by"].map((name) => stringMember(value, name));
+  const [at, by] = ["at", "by"].map((name) => stringMember(value, name));
   const answer = cardAnswers.find((one) => one === member(value, "answer"));
   const tools = textsIn(member(value, "tools"));
   const flagged = member(value, "flagged");
-  if (answer === undefined || at === undefined || until === undefined || by === undefined || tools === undefined)
-    return undefined;
-  if (flagged === undefined) return { answer, at, until, by, tools };
-  return typeof flagged === "string" ? { answer, at, until, by, tools, flagged } : undefined;
+  if (answer === undefined || at === undefined || by === undefined || tools === undefined) return undefined;
+  if (flagged === undefined) return { answer, at, by, tools };
+  return typeof flagged === "string" ? { answer, at, by, tools, flagged } : undefined;
 }
 
 function textsIn(value: Json | undefined): { readonly [name: string]: string } | undefined {

@@ -29,7 +29,6 @@ const reading = (server: string, tool = "look", until = "2999-01-01"): ReadingTe
 const answer = (one: ServerAnswer["answer"], more: Partial<ServerAnswer> = {}): ServerAnswer => ({
   answer: one,
   at: "2026-01-01T00:00:00.000Z",
-  until: "2999-01-01",
   by: "os:1",
   tools: { look: "a".repeat(64) },
   ...more,

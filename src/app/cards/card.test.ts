@@ -77,7 +77,6 @@ const facts = (more: Partial<CardFacts> = {}): CardFacts => ({
 const record = (more: Partial<ServerAnswer> = {}): ServerAnswer => ({
   answer: "accepted",
   at: "",
-  until: "2999-01-01",
   by: "os:1",
   tools: {},
   ...more,
@@ -199,7 +198,7 @@ describe("an answer", () => {
     const next = done({})!;
     expect(next.readings.map(({ tool: name }) => name)).toEqual(["list_issues", "send_email"]);
     expect(next.readings[0]).toMatchObject({ until: "2026-04-01", label: { output: { confidentiality: "private" } } });
-    expect(next.servers.get("app")).toMatchObject({ answer: "accepted", by: "os:1", until: "2026-04-01" });
+    expect(next.servers.get("app")).toMatchObject({ answer: "accepted", by: "os:1" });
   });
 
   it("covers a doubtful tool only where it was reviewed, at its word", () => {
