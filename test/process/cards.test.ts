@@ -101,7 +101,7 @@ test("an answer is bound to what was shown", async () => {
   const shownDigest = stringMember(value as Json, "digest") ?? "";
   const about = { kind: "card-answer", server: "desk", digest: shownDigest, choice: "accept", reviewed: [], days: 90 };
   const raw = await finished(spawn(process.execPath, ["-e", asking(JSON.stringify(about))], { env: desk.env }));
-  expect(raw.stdout).toContain("changed since the card was shown");
+  expect(raw.stdout).toContain("changed since it was shown");
 });
 
 test("a refused server is off the lists, and nothing of it is called until that is taken back", async () => {
@@ -132,7 +132,7 @@ test("a script accepts what only reads, of all servers; wrong words are told", a
   expect(await said("--accept")).toContain("Name the server");
   expect(await said("one", "--days", "0")).toContain("from 1 to 3650");
   expect(await said("one", "--review")).toContain("asks on a terminal");
-  expect(await said("one", "--later")).toContain("Left open");
+  expect(await said("one", "--later")).toContain("Nothing was changed: `one` is on probation");
 });
 
 test("a file that cannot be read stops the answer with its place, and counts for nothing", async () => {
@@ -154,7 +154,13 @@ test("what a guarded client starts cannot accept a card where a proof is demande
     await guarded.write();
     expect(await guarded.byAgent(guarded.line("cards", "desk", "--accept"))).toMatch(/terminal/);
     expect(await guarded.byAgent(guarded.line("cards", "--yes-reads"))).not.toContain("Accepted");
-    expect(await guarded.byAgent(guarded.line("cards", "desk", "--later"))).toContain("Left open");
+    expect(await guarded.byAgent(guarded.line("cards", "desk", "--later"))).toContain("Nothing was changed");
+    expect(await guarded.byAgent(guarded.line("cards", "desk", "--refuse"))).toContain("Refused");
+    // A refusal that a process of the user could lift by an answer that needs no proof would hold for nothing.
+    expect(await guarded.byAgent(guarded.line("cards", "desk", "--later"))).toContain("still refused");
+    for (const choice of ["--forget", "--isolated", "--accept"])
+      expect(await guarded.byAgent(guarded.line("cards", "desk", choice))).toMatch(/terminal/);
+    expect(await guarded.byAgent(guarded.line("cards"))).toMatch(/desk +quarantined/);
   } finally {
     await guarded.dispose();
   }

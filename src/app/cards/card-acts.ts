@@ -1,9 +1,11 @@
 /** What each answer to a card makes of what is on record. */
 import { type Result, err, ok } from "../../core/result.ts";
 import { serverPattern } from "../../policy/document/shapes-labels.ts";
+import type { ReadingText } from "../../policy/sections/readings.ts";
 import { today } from "../policy/policy-source.ts";
+import { shown } from "../state/sentences.ts";
 import { type Card, type CardTool, acceptedLabel, openTools, toolsOf } from "./card.ts";
-import type { CardAnswer, ServerAnswer } from "./card-answers.ts";
+import type { ServerAnswer } from "./card-answers.ts";
 import type { CardState } from "./card-files.ts";
 
 export const cardChoices = ["accept", "reads", "isolated", "refuse", "later", "forget"] as const;
@@ -28,71 +30,116 @@ const usableServer = new RegExp(serverPattern, "u");
 const dayMs = 86_400_000;
 
 export type Answered = {
-  readonly change: (state: CardState) => CardState;
+  /** The error says why the answer does not hold for what is on record by now. */
+  readonly change: (state: CardState) => Result<CardState, string>;
   /** Tools that the answer covers. */
   readonly covered: readonly CardTool[];
 };
 
 export function answered(card: Card, act: CardAct, nowMs: number): Result<Answered, string> {
   const { choice, days } = act;
-  if (!Number.isInteger(days) || days < 1 || days > daysMax)
-    return err(`Give a whole number of days from 1 to ${daysMax}.`);
-  if (!usableServer.test(card.server))
-    return err(
-      "The name of this server cannot be written in a policy: give it one without dots and spaces in the client.",
-    );
+  const { server } = card;
+  const wrong = wrongFor(card, act);
+  if (wrong !== undefined) return err(wrong);
   const covered = coveredBy(card, act);
   if (!covered.ok) return covered;
   if (covered.value.length === 0 && (choice === "accept" || choice === "reads"))
     return err(choice === "reads" ? onlyDoubts("that only reads ") : onlyDoubts(""));
   const until = today(nowMs + days * dayMs);
-  const record: ServerAnswer = {
-    answer: answerOf[choice],
-    at: new Date(nowMs).toISOString(),
-    by: act.by,
-    tools: Object.fromEntries(toolsOf(card).map(({ name, digest }) => [name, digest])),
-  };
-  const { server } = card;
   const made = covered.value.map((tool) => {
     const whole = act.reviewed.includes(tool.name);
     return { server, tool: tool.name, digest: tool.digest, label: acceptedLabel(tool, card, whole), until };
   });
-  const listed = new Set(toolsOf(card).map(({ digest }) => digest));
-  const change = ({ readings, servers }: CardState): CardState => {
-    const next = new Map(servers);
-    if (choice === "forget") next.delete(server);
-    else next.set(server, record);
-    const others = readings.filter((one) => one.server !== server);
-    if (choice === "forget" || choice === "refuse") return { readings: others, servers: next };
-    // Of a digest that is not listed now nothing is kept: another version is another question. What evidence took away
-    // comes back by an answer alone that covers it.
-    const flagged = servers.get(server)?.flagged;
-    if (choice === "later" && flagged !== undefined)
-      return { readings, servers: next.set(server, { ...record, flagged }) };
-    const kept = readings.filter(
-      (one) =>
-        flagged === undefined &&
-        one.server === server &&
-        listed.has(one.digest) &&
-        !made.some((each) => each.digest === one.digest && each.tool === one.tool),
-    );
-    return { readings: [...others, ...kept, ...made], servers: next };
+  const change = (state: CardState): Result<CardState, string> => {
+    const before = state.servers.get(server);
+    // Another process may have refused the server, or evidence came up, while its card was on a screen.
+    if (givesMore(choice) && standingText(before) !== standingText(card.answer))
+      return err(`\`${shown(server, 64)}\` was answered or flagged since the card was shown: look at it again.`);
+    const servers = new Map(state.servers);
+    const record = recordAfter(card, act, before, nowMs);
+    if (record === undefined) servers.delete(server);
+    else servers.set(server, record);
+    return ok({ readings: readingsAfter(card, choice, state, made), servers });
   };
   return ok({ change, covered: covered.value });
+}
+
+/** What gives a server less, or nothing, needs no proof, and holds whatever happened since its card was shown. */
+export function givesMore(choice: string): boolean {
+  return choice !== "refuse" && choice !== "later";
+}
+
+/** What was answered of a server, and what speaks against it: an answer that gives more is bound to both. */
+export function standingText(answer: ServerAnswer | undefined): string {
+  return JSON.stringify([answer?.answer, answer?.flagged]);
+}
+
+function wrongFor({ server, answer }: Card, { choice, days }: CardAct): string | undefined {
+  if (!Number.isInteger(days) || days < 1 || days > daysMax) return `Give a whole number of days from 1 to ${daysMax}.`;
+  if (givesMore(choice) && choice !== "forget" && !usableServer.test(server))
+    return "The name of this server cannot be written in a policy: give it one without dots and spaces in the client.";
+  if (choice !== "reads") return undefined;
+  // Given for many servers at once, unseen.
+  const name = shown(server, 64);
+  if (answer?.answer === "refused")
+    return `You refused \`${name}\`: \`sluicegate cards ${name} --forget\` takes that back first.`;
+  if (answer?.flagged === undefined) return undefined;
+  return `Something speaks against \`${name}\` (${shown(answer.flagged, 140)}): look at \`sluicegate cards ${name}\`, and answer there.`;
+}
+
+/**
+ * Undefined: nothing stays on record. A refusal is lifted by an answer alone that says so, evidence by one that accepts, and
+ * that a server runs isolated only by forgetting: `later` needs no proof, so it must lift nothing.
+ */
+function recordAfter(
+  card: Card,
+  { choice, by }: CardAct,
+  before: ServerAnswer | undefined,
+  nowMs: number,
+): ServerAnswer | undefined {
+  const tools = Object.fromEntries(toolsOf(card).map(({ name, digest }) => [name, digest]));
+  const made = { at: new Date(nowMs).toISOString(), by, tools };
+  const flagged = before?.flagged === undefined ? {} : { flagged: before.flagged };
+  switch (choice) {
+    case "forget":
+      return undefined;
+    case "later":
+      return before === undefined ? { answer: "later", ...made } : { ...before, tools };
+    case "refuse":
+      return { answer: "refused", ...made, ...flagged };
+    case "isolated":
+      return { answer: "isolated", ...made };
+    case "accept":
+    case "reads":
+      return { answer: before?.answer === "isolated" ? "isolated" : "accepted", ...made };
+  }
+}
+
+function readingsAfter(
+  card: Card,
+  choice: CardChoice,
+  { readings, servers }: CardState,
+  made: readonly ReadingText[],
+): readonly ReadingText[] {
+  if (choice === "later") return readings;
+  const others = readings.filter(({ server }) => server !== card.server);
+  if (choice === "forget" || choice === "refuse") return others;
+  // What evidence took away comes back by an answer alone that covers it.
+  if (servers.get(card.server)?.flagged !== undefined) return [...others, ...made];
+  // Of a digest that is not listed now nothing is kept: another version is another question.
+  const listed = new Set(toolsOf(card).map(({ digest }) => digest));
+  const kept = readings.filter(
+    (one) =>
+      one.server === card.server &&
+      listed.has(one.digest) &&
+      !made.some((each) => each.digest === one.digest && each.tool === one.tool),
+  );
+  return [...others, ...kept, ...made];
 }
 
 function onlyDoubts(which: string): string {
   return `No tool ${which}is certain enough to be accepted unseen: go through those in doubt with \`sluicegate cards NAME --review\`.`;
 }
-
-const answerOf: Readonly<Record<CardChoice, CardAnswer>> = {
-  accept: "accepted",
-  reads: "accepted",
-  isolated: "isolated",
-  refuse: "refused",
-  later: "later",
-  forget: "later",
-};
 
 function coveredBy(card: Card, { choice, reviewed }: CardAct): Result<readonly CardTool[], string> {
   const open = openTools(card);

@@ -19,7 +19,8 @@ import { many, shown } from "../state/sentences.ts";
 import type { AcceptedReadings } from "./accepted-readings.ts";
 import { type Card, type SeenTool, makeCard, openTools, toolsOf } from "./card.ts";
 import type { CardFiles } from "./card-files.ts";
-import { type CardAct, answered } from "./card-acts.ts";
+import { type CardAct, answered, standingText } from "./card-acts.ts";
+import type { ServerAnswer } from "./card-answers.ts";
 import { kindOfChange } from "./entry-change.ts";
 import { packsFitting } from "./pack-offers.ts";
 import { serverFacts } from "./server-facts.ts";
@@ -125,6 +126,7 @@ export class CardDesk implements Cards {
     const { list, target, declared } = known;
     const order = list.policy.isolation(server);
     const { readings, servers } = this.#parts.readings.state;
+    const answer = servers.get(server);
     // What was accepted since the list was seen counts here at once, and what was taken back counts no more.
     const counting = new Set((this.#parts.readings.source?.document.readings ?? []).map(readingKey));
     const tools = seenTools(list, target?.kind === "http").map((tool): SeenTool => {
@@ -137,13 +139,13 @@ export class CardDesk implements Cards {
       server,
       facts: target === undefined ? undefined : serverFacts(target),
       declared,
-      digest: cardDigest(tools),
+      digest: cardDigest(tools, answer),
       tools,
       isolation: this.#parts.isolation(server),
       scope: order === undefined ? [] : orderSentences(order),
       packs: packsFitting(list.entries),
       probe: undefined,
-      answer: servers.get(server),
+      answer,
       until: own.map(({ until }) => until).toSorted()[0],
     });
   }
@@ -155,10 +157,9 @@ export class CardDesk implements Cards {
     const card = this.card(server);
     if (card === undefined)
       return err(`No server \`${shown(server, 64)}\` has listed its tools yet: start its client, then repeat.`);
-    if (card.digest !== shownDigest)
-      return err(
-        `The tools of \`${shown(server, 64)}\` changed since the card was shown: look at it again, then answer.`,
-      );
+    // A server that changes its list at every moment can be refused all the same.
+    if (card.digest !== shownDigest && act.choice !== "refuse")
+      return err(`The card of \`${shown(server, 64)}\` changed since it was shown: look at it again, then answer.`);
     const made = answered(card, act, wallMs());
     if (!made.ok) return made;
     const written = await files.change(made.value.change);
@@ -178,8 +179,8 @@ export class CardDesk implements Cards {
     if (answer === undefined || answer.flagged !== undefined) return;
     const written = await this.#parts.files.change((state) => {
       const before = state.servers.get(server);
-      if (before === undefined) return state;
-      return { ...state, servers: new Map(state.servers).set(server, { ...before, flagged: why.slice(0, 200) }) };
+      if (before === undefined) return ok(state);
+      return ok({ ...state, servers: new Map(state.servers).set(server, { ...before, flagged: why.slice(0, 200) }) });
     });
     if (!written.ok) return this.#parts.tell(written.error);
     this.#parts.readings.refresh();
@@ -202,9 +203,9 @@ function isOpen({ source }: Pick<ToolContract, "source">): boolean {
   return source !== "operator" && source !== "pack" && source !== "card";
 }
 
-/** What an answer is bound to: the name and digest of every tool. */
-export function cardDigest(tools: readonly Pick<SeenTool, "name" | "digest">[]): string {
-  return digest({ tools: tools.map(({ name, digest: of }) => [name, of]) }, sha256);
+/** What an answer is bound to: the name and digest of every tool, and what was answered or found of the server before. */
+function cardDigest(tools: readonly SeenTool[], answer: ServerAnswer | undefined): string {
+  return digest({ tools: tools.map(({ name, digest: of }) => [name, of]), standing: standingText(answer) }, sha256);
 }
 
 function seenTools({ server, entries, contracts, policy, before }: SeenList, remote: boolean): readonly SeenTool[] {

@@ -12,6 +12,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
+import { ok } from "../../core/result.ts";
 import type { ReadingText } from "../../policy/sections/readings.ts";
 import { PolicyFiles } from "../policy/policy-files.ts";
 import { AcceptedReadings } from "./accepted-readings.ts";
@@ -35,7 +36,8 @@ const answer = (one: ServerAnswer["answer"], more: Partial<ServerAnswer> = {}): 
 });
 const accept =
   (...readings: readonly ReadingText[]) =>
-  ({ servers }: CardState): CardState => ({ servers, readings });
+  ({ servers }: CardState) =>
+    ok<CardState>({ servers, readings });
 const readingsOf = (files: CardFiles) => {
   const found = files.source();
   return found.ok ? (found.value?.document.readings ?? []) : found.error;
@@ -46,7 +48,7 @@ describe("the files of cards", () => {
     const files = made();
     expect(files.read()).toEqual({ ok: true, value: { readings: [], servers: new Map() } });
     expect(
-      await files.change(() => ({ readings: [reading("s")], servers: new Map([["s", answer("accepted")]]) })),
+      await files.change(() => ok({ readings: [reading("s")], servers: new Map([["s", answer("accepted")]]) })),
     ).toMatchObject({ ok: true });
     expect(files.read()).toMatchObject({ ok: true, value: { readings: [{ server: "s" }] } });
     expect(new CardFiles(join(files.accepted, "../..")).read()).toEqual(files.read());
@@ -61,7 +63,7 @@ describe("the files of cards", () => {
       ["bad", answer("refused")],
       ["odd", answer("accepted", { flagged: "it left its scope" })],
     ]);
-    await files.change(() => ({ readings: ["good", "bad", "odd"].map((name) => reading(name)), servers }));
+    await files.change(() => ok({ readings: ["good", "bad", "odd"].map((name) => reading(name)), servers }));
     expect(readingsOf(files)).toMatchObject([{ server: "good" }]);
   });
 
@@ -143,7 +145,7 @@ describe("the files of cards", () => {
     const others = Array.from({ length: 8 }, () => new CardFiles(join(files.accepted, "../..")));
     const done = await Promise.all(
       others.map((one, at) =>
-        one.change(({ readings, servers }) => ({ servers, readings: [...readings, reading(`s${at}`)] })),
+        one.change(({ readings, servers }) => ok({ servers, readings: [...readings, reading(`s${at}`)] })),
       ),
     );
     expect(done.every(({ ok }) => ok)).toBe(true);

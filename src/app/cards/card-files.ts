@@ -73,7 +73,7 @@ export class CardFiles {
    * Changes what is on record, alone among all processes. What is taken away is written before what is given: a crash
    * between the two files leaves a server with less than was meant, never with more.
    */
-  async change(to: (state: CardState) => CardState): Promise<Result<CardState, string>> {
+  async change(to: (state: CardState) => Result<CardState, string>): Promise<Result<CardState, string>> {
     const usable = privateFolder(this.#folder);
     if (!usable.ok) return usable;
     const turn = await this.#turn();
@@ -82,8 +82,9 @@ export class CardFiles {
       const state = this.read();
       if (!state.ok) return state;
       const next = to(state.value);
-      const written = this.#write(state.value, next);
-      return written.ok ? ok(next) : written;
+      if (!next.ok) return next;
+      const written = this.#write(state.value, next.value);
+      return written.ok ? next : written;
     } finally {
       turn.value.release();
     }

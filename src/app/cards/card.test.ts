@@ -186,7 +186,10 @@ describe("an answer", () => {
     more: Partial<CardAct>,
     before: Parameters<NonNullable<ReturnType<typeof change>>>[0] = state,
     of = card,
-  ) => change(more, of)?.(before);
+  ) => {
+    const next = change(more, of)?.(before);
+    return next?.ok === true ? next.value : undefined;
+  };
   const change = (more: Partial<CardAct>, of = card) => {
     const made = answered(of, act(more), Date.UTC(2026, 0, 1));
     return made.ok ? made.value.change : undefined;
@@ -232,16 +235,18 @@ describe("an answer", () => {
 
   it("of refusal or of forgetting takes the readings away", () => {
     const before = { readings: [old, others], servers: new Map([["app", record()]]) };
-    expect(done({ choice: "refuse" }, before)).toMatchObject({ readings: [others] });
-    expect(done({ choice: "refuse" }, before)!.servers.get("app")?.answer).toBe("refused");
-    expect(done({ choice: "forget" }, before)!.servers.has("app")).toBe(false);
+    const of = makeCard(facts({ answer: record() }));
+    expect(done({ choice: "refuse" }, before, of)).toMatchObject({ readings: [others] });
+    expect(done({ choice: "refuse" }, before, of)!.servers.get("app")?.answer).toBe("refused");
+    expect(done({ choice: "forget" }, before, of)!.servers.has("app")).toBe(false);
   });
 
   it("after evidence counts for what it covers alone, and later gives nothing back", () => {
     const kept = { ...old, tool: "frobnicate", digest: "2".repeat(64) };
-    const before = { readings: [kept], servers: new Map([["app", record({ flagged: "it left its scope" })]]) };
+    const answer = record({ flagged: "it left its scope" });
+    const before = { readings: [kept], servers: new Map([["app", answer]]) };
     expect(done({ choice: "later" }, before)!.servers.get("app")?.flagged).toBe("it left its scope");
-    const again = done({}, before)!;
+    const again = done({}, before, makeCard(facts({ answer })))!;
     expect(again.servers.get("app")?.flagged).toBeUndefined();
     expect(again.readings).not.toContainEqual(kept);
   });

@@ -7,6 +7,7 @@ import type { LogEntry } from "../../gateway/ports/store.ts";
 import { type OpenedTicket, enrolMsMax } from "../factors/factor-desk.ts";
 import type { ProvableAct } from "../factors/presence-desk.ts";
 import { shown } from "../state/sentences.ts";
+import { givesMore } from "../cards/card-acts.ts";
 import { cardLines } from "../cards/card-text.ts";
 import type { Composition } from "./composition.ts";
 import { type AnyRequest, type Reply, type Request, actText, readRequest } from "./control-contract.ts";
@@ -57,7 +58,7 @@ async function demandOf(composition: Composition, act: AnyRequest): Promise<Dema
     }
     case "card-answer": {
       // What gives a server less needs no proof; taking a refusal back gives it more.
-      if (act.choice === "refuse" || act.choice === "later") return undefined;
+      if (!givesMore(act.choice)) return undefined;
       const line = `Answer the card of the server ${shown(act.server)} with ${shown(act.choice)}, for ${act.days} days.`;
       const reviewed =
         act.reviewed.length === 0 ? [] : [`Looked at one by one: ${shown(act.reviewed.join(", "), 400)}`];

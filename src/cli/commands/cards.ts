@@ -18,7 +18,7 @@ const cardOptions = {
   "--review": "also go through the tools in doubt, one key each, before accepting",
   "--isolated": "accept it, and let it run isolated only",
   "--refuse": "refuse the server: it is not listed, and nothing of it is called",
-  "--later": "no answer now: it stays on probation, and is not mentioned again until it changes",
+  "--later": "no answer now: all stays as it is, and is not mentioned again until it changes",
   "--forget": "take every answer about it back",
   "--yes-reads": "for scripts: accept the tools marked + that only read, of this server or of all",
   "--days <days>": ["how long the answer holds", String(daysUsual)],
@@ -134,11 +134,14 @@ async function send(
   return outcomeOf(await askProven(act, proving), (reply) => doneText(choice, reply));
 }
 
-function doneText(choice: Choice, { server, tools, ready, doubtful, until }: Reply<"card-answer">): string {
+function doneText(choice: Choice, { server, state, tools, ready, doubtful, until }: Reply<"card-answer">): string {
   const name = shown(server, 64);
   if (choice === "refuse")
     return `Refused: \`${name}\` is not listed any more. \`sluicegate cards ${name} --forget\` takes that back.`;
-  if (choice === "later") return `Left open: calls of \`${name}\` ask, one by one.`;
+  if (choice === "later") {
+    const still = { quarantined: " still refused", flagged: " still flagged" }[state];
+    return `Nothing was changed: \`${name}\` is${still ?? " on probation, and what is not accepted of it asks"}.`;
+  }
   if (choice === "forget") return `Forgotten: nothing is accepted of \`${name}\`.`;
   const open = ready + doubtful;
   const rest = open === 0 ? "" : ` ${many(open, "tool")} of ${tools} still ask.`;
