@@ -111,8 +111,13 @@ test("a refused server is off the lists, and nothing of it is called until that 
   expect(await called(client, "get_status")).toMatch(/refused .*--forget/s);
   const read = await client.answer(client.send("resources/read", { uri: "file:///x" }));
   expect(JSON.stringify(read.error)).toContain("refused");
+  process.kill(desk.daemonPid() ?? 0, "SIGKILL");
+  client.child.kill("SIGKILL");
+  const again = await connected();
+  expect(await called(again, "get_status")).toMatch(/refused .*--forget/s);
+  expect(await said("desk")).toMatch(/refused: it is not listed[\s\S]*\+ get_status/);
   expect(await said("desk", "--forget")).toContain("Forgotten");
-  expect(await listed(client)).toEqual(["get_status", "frobnicate"]);
+  expect(await listed(again)).toEqual(["get_status", "frobnicate"]);
 });
 
 test("accepted for isolation alone, a server that runs without is refused", async () => {

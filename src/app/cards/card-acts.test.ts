@@ -50,7 +50,7 @@ function cardOf(answer: ServerAnswer | undefined, server = "app"): Card {
     packs: [],
     probe: undefined,
   };
-  return makeCard({ server, digest: "d", tools: [tool], answer, until: undefined, ...nothing });
+  return makeCard({ server, digest: "d", listed: true, tools: [tool], answer, until: undefined, ...nothing });
 }
 
 /** What is on record of the server after an answer to the card that showed `shown`, given where `now` stood by then. */

@@ -104,9 +104,11 @@ function recordAfter(
     case "forget":
       return undefined;
     case "later":
-      return before === undefined ? { answer: "later", ...made } : { ...before, tools };
+      if (before === undefined) return { answer: "later", ...made };
+      return card.listed && before.answer !== "refused" ? { ...before, tools } : before;
     case "refuse":
-      return { answer: "refused", ...made, ...flagged };
+      // Which tools it had is of no use, and a server could name so many that its refusal finds no room.
+      return { answer: "refused", ...made, tools: {}, ...flagged };
     case "isolated":
       return { answer: "isolated", ...made };
     case "accept":

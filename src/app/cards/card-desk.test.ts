@@ -10,6 +10,7 @@ import { AcceptedReadings } from "./accepted-readings.ts";
 import type { CardAct } from "./card-acts.ts";
 import { CardDesk } from "./card-desk.ts";
 import { CardFiles } from "./card-files.ts";
+import { cardLines } from "./card-text.ts";
 import type { Card } from "./card.ts";
 
 const look: JsonObject = {
@@ -133,6 +134,31 @@ it("refuses a server, or one that runs without the isolation it was accepted for
   scene.tier = "A-";
   expect(scene.desk.refusal("app")).toBeUndefined();
   expect(await scene.answers("forget")).toMatchObject({ state: "new" });
+});
+
+it("shows a refused server after a restart, where the refusal is taken back, and does not say that its calls ask", async () => {
+  const scene = new Scene();
+  scene.sees([look]);
+  await scene.answers("refuse");
+  scene.told.length = 0;
+  const later = new CardDesk(sameParts(scene));
+  expect(later.servers()).toEqual(["app"]);
+  const card = later.card("app");
+  expect(card).toMatchObject({ state: "quarantined", listed: false });
+  expect(cardLines(card!).join("\n")).toMatch(/refused[\s\S]*has not listed its tools[\s\S]*--forget/);
+  for (const choice of ["accept", "isolated", "reads"] as const)
+    expect(await later.answer("app", card!.digest, { choice, reviewed: [], days: 1, by: "os:1" })).toMatchObject({
+      error: expect.stringContaining("start its client"),
+    });
+  scene.sees([look]);
+  expect(scene.told).toEqual([]);
+  expect(
+    await later.answer("app", card!.digest, { choice: "forget", reviewed: [], days: 1, by: "os:1" }),
+  ).toMatchObject({
+    ok: true,
+  });
+  expect(later.refusal("app")).toBeUndefined();
+  expect(later.servers()).toEqual([]);
 });
 
 it("says what the policy lets an isolated server touch", () => {

@@ -19,7 +19,7 @@ import { many, shown } from "../state/sentences.ts";
 import type { AcceptedReadings } from "./accepted-readings.ts";
 import { type Card, type SeenTool, makeCard, openTools, toolsOf } from "./card.ts";
 import type { CardFiles } from "./card-files.ts";
-import { type CardAct, answered, standingText } from "./card-acts.ts";
+import { type CardAct, answered, givesMore, standingText } from "./card-acts.ts";
 import type { ServerAnswer } from "./card-answers.ts";
 import { kindOfChange } from "./entry-change.ts";
 import { packsFitting } from "./pack-offers.ts";
@@ -70,7 +70,8 @@ export class CardDesk implements Cards {
     const known = this.#known(list.server);
     known.list = list;
     const open = list.contracts.filter(isOpen).length;
-    if (open === 0 || known.told === list.digest) return;
+    // Calls of a server that is refused do not ask: they are told why, and how that is taken back.
+    if (open === 0 || known.told === list.digest || this.refusal(list.server) !== undefined) return;
     known.told = list.digest;
     const answer = this.#parts.readings.state.servers.get(list.server);
     // What an answer that left tools open was about needs no second notice.
@@ -112,28 +113,23 @@ export class CardDesk implements Cards {
     void this.flag(server, why);
   }
 
-  /** Servers that have listed tools, or of which something is on record. */
+  /** Servers that have listed tools, and those that were refused or flagged, whether they run or not. */
   servers(): readonly string[] {
-    return [
-      ...new Set([...this.#servers].flatMap(([name, { list }]) => (list === undefined ? [] : [name]))),
-    ].toSorted();
+    const listed = [...this.#servers].flatMap(([name, { list }]) => (list === undefined ? [] : [name]));
+    const held = [...this.#parts.readings.state.servers].filter(
+      ([, { answer, flagged }]) => answer === "refused" || flagged !== undefined,
+    );
+    return [...new Set([...listed, ...held.map(([name]) => name)])].toSorted();
   }
 
-  /** Undefined for a server that listed nothing yet. */
+  /** Undefined for a server that listed nothing yet and of which nothing is on record. */
   card(server: string): Card | undefined {
-    const known = this.#servers.get(server);
-    if (known?.list === undefined) return undefined;
-    const { list, target, declared } = known;
-    const order = list.policy.isolation(server);
+    const { list, target, declared } = this.#servers.get(server) ?? {};
     const { readings, servers } = this.#parts.readings.state;
     const answer = servers.get(server);
-    // What was accepted since the list was seen counts here at once, and what was taken back counts no more.
-    const counting = new Set((this.#parts.readings.source?.document.readings ?? []).map(readingKey));
-    const tools = seenTools(list, target?.kind === "http").map((tool): SeenTool => {
-      if (tool.source === "operator" || tool.source === "pack") return tool;
-      const isAccepted = counting.has(readingKey({ server, tool: tool.name, digest: tool.digest }));
-      return { ...tool, source: isAccepted ? "card" : tool.source === "card" ? "unknown" : tool.source };
-    });
+    if (list === undefined && answer === undefined) return undefined;
+    const order = list?.policy.isolation(server);
+    const tools = list === undefined ? [] : this.#tools(list, target);
     const own = readings.filter((one) => one.server === server && tools.some(({ digest: of }) => of === one.digest));
     return makeCard({
       server,
@@ -143,10 +139,22 @@ export class CardDesk implements Cards {
       tools,
       isolation: this.#parts.isolation(server),
       scope: order === undefined ? [] : orderSentences(order),
-      packs: packsFitting(list.entries),
+      packs: packsFitting(list?.entries ?? []),
+      listed: list !== undefined,
       probe: undefined,
       answer,
       until: own.map(({ until }) => until).toSorted()[0],
+    });
+  }
+
+  #tools(list: SeenList, target: ServerTarget | undefined): readonly SeenTool[] {
+    const { server } = list;
+    // What was accepted since the list was seen counts here at once, and what was taken back counts no more.
+    const counting = new Set((this.#parts.readings.source?.document.readings ?? []).map(readingKey));
+    return seenTools(list, target?.kind === "http").map((tool): SeenTool => {
+      if (tool.source === "operator" || tool.source === "pack") return tool;
+      const isAccepted = counting.has(readingKey({ server, tool: tool.name, digest: tool.digest }));
+      return { ...tool, source: isAccepted ? "card" : tool.source === "card" ? "unknown" : tool.source };
     });
   }
 
@@ -155,7 +163,8 @@ export class CardDesk implements Cards {
     const { files, readings, wallMs, answeredFor } = this.#parts;
     if (readings.fault !== undefined) return err(readings.fault);
     const card = this.card(server);
-    if (card === undefined)
+    const mayAccept = givesMore(act.choice) && act.choice !== "forget";
+    if (card === undefined || (!card.listed && mayAccept))
       return err(`No server \`${shown(server, 64)}\` has listed its tools yet: start its client, then repeat.`);
     // A server that changes its list at every moment can be refused all the same.
     if (card.digest !== shownDigest && act.choice !== "refuse")
@@ -170,7 +179,7 @@ export class CardDesk implements Cards {
       covered: made.value.covered.map(({ entry }) => entry),
       shown: quiet.map(({ entry }) => entry),
     });
-    return ok(this.card(server) ?? card);
+    return ok(this.card(server) ?? { ...card, state: "new", answer: undefined });
   }
 
   /** Evidence against a server: nothing of it counts until its card is answered again. */

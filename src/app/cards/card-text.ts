@@ -19,6 +19,8 @@ const stateWords: Readonly<Record<Card["state"], string>> = {
   quarantined: "refused: it is not listed and nothing of it is called",
 };
 
+const transportWords = { http: "HTTP", stdio: "stdio" } as const;
+
 const groupWords = {
   reads: "Reads",
   "writes inside": "Writes inside",
@@ -58,7 +60,8 @@ function headLines(card: Card): readonly string[] {
     ...flagged,
     ...(facts === undefined ? [] : [`  started as: ${escaped(facts.starts, 150)}`]),
     ...(fetched === undefined ? [] : [`  package ${escaped(fetched.name)}, ${version}; ${publisher}`]),
-    `  over ${facts?.transport === "http" ? "HTTP" : "stdio"}, ${tier}; tools ${card.digest.slice(0, 12)}`,
+    ...(card.listed ? [`  ${facts === undefined ? "" : `over ${transportWords[facts.transport]}, `}${tier}`] : []),
+    `  card ${card.digest.slice(0, 12)}`,
     ...listLine("signs in with", facts?.account ?? []),
     ...listLine("hosts", facts?.hosts ?? []),
     ...listLine("files", facts?.files ?? []),
@@ -154,6 +157,7 @@ function notKnownLines({ coverage }: Card): readonly string[] {
 function answerLines(card: Card): readonly string[] {
   const ready = openTools(card).filter(({ standing }) => standing === "ready").length;
   const doubtful = openTools(card).length - ready;
+  if (!card.listed) return ["Nothing can be accepted now. What was answered can be taken back with `--forget`."];
   if (ready + doubtful === 0) return [`Nothing waits for an answer: ${many(toolsOf(card).length, "tool")}.`];
   if (ready === 0) return ["No tool is marked +: a review accepts those in doubt one by one, and until then they ask."];
   const rest = doubtful === 0 ? "" : `; the ${doubtful} in doubt go on asking until they are reviewed`;

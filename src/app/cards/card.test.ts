@@ -65,6 +65,7 @@ const facts = (more: Partial<CardFacts> = {}): CardFacts => ({
   facts: serverFacts({ kind: "stdio", command: "npx", args: ["-y", "@acme/app"], env: {}, workingDirectory: "/" }),
   declared: { name: "App", version: "1.2.3" },
   digest: "d".repeat(64),
+  listed: true,
   tools: seen([list, send, vague]),
   isolation: undefined,
   scope: [],

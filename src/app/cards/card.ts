@@ -41,8 +41,10 @@ export type CardFacts = {
   readonly facts: ServerFacts | undefined;
   /** What the server calls itself: its own words. */
   readonly declared: { readonly name: string; readonly version: string } | undefined;
-  /** Digest of the list of tools. */
+  /** What an answer is bound to. */
   readonly digest: string;
+  /** Whether it listed its tools since the gateway started; of one that did not, only what is on record is known. */
+  readonly listed: boolean;
   readonly tools: readonly SeenTool[];
   readonly isolation: { readonly tier: string; readonly missing: readonly string[] } | undefined;
   /** The scope that the policy gives it, as sentences. */
@@ -128,7 +130,8 @@ function resultsOf({ facts }: CardFacts): Card["results"] {
   };
 }
 
-function coverageOf({ probe, facts, tools, isolation }: CardFacts): readonly string[] {
+function coverageOf({ probe, facts, tools, isolation, listed }: CardFacts): readonly string[] {
+  if (!listed) return ["It has not listed its tools since the gateway started: start its client to see them."];
   return [
     ...(probe === undefined ? ["No tool was run: all of this is what names, texts and schemas say."] : []),
     ...(facts?.transport === "stdio"

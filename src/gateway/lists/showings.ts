@@ -56,6 +56,8 @@ export class Showings {
   #admitted:
     | { state: ListState; policy: LoadedPolicy; process: string; epoch: number; admission: Admission }
     | undefined;
+  /** The list that the card of the server was made of. */
+  #carded: Pick<Looked, "state" | "policy"> | undefined;
   /** What was withheld of each list when last looked at. Under the same policy and acceptances it can only become less. */
   readonly #looked = new Map<ListMethod, Looked>();
 
@@ -66,27 +68,34 @@ export class Showings {
 
   /** The admission of the list that a call relies on; a list that cannot be had admits nothing and forbids nothing. */
   admission(live: LiveRun, state: ListState): Admission | Promise<Admission> {
-    if (this.#needs.services.cards?.refusal(this.#needs.server) !== undefined) return refusedByCard;
+    const isRefused = this.#needs.services.cards?.refusal(this.#needs.server) !== undefined;
     const last = this.#admitted;
     // Every call passes here: the last answer is kept beside its question, so that nothing is hashed or joined.
     const { epoch } = this.#needs.admissions;
     const { process } = this.#catalogue;
     const same = last?.state === state && last.policy === live.policy && last.process === process;
-    if (same && last.epoch === epoch) return last.admission;
+    if (same && last.epoch === epoch && !isRefused) return last.admission;
+    // A refused server has a card too, on which the refusal is taken back.
+    this.#seen(live, state);
+    if (isRefused) return refusedByCard;
     const contracts = this.#contracts(live, state);
-    if (state.method === "tools/list") this.#seen(live, state, contracts);
     const admission = admitList(this.#needs, live, { state, contracts, what: state.method });
     if (!(admission instanceof Promise)) this.#admitted = { state, policy: live.policy, process, epoch, admission };
     return admission;
   }
 
   /** The card of the server is made from what it lists, and from what was accepted of it before. */
-  #seen({ policy }: LiveRun, state: ListState, contracts: readonly ToolContract[]): void {
+  #seen(live: LiveRun, state: ListState): void {
     const { server, services, accepted } = this.#needs;
+    const { policy } = live;
+    const isSame = this.#carded?.state === state && this.#carded.policy === policy;
+    if (state.method !== "tools/list" || isSame) return;
     const entries = state.entries.filter((entry) => isObject(entry));
     const before = (name: string): Json | undefined => accepted.known(server, state.method)?.last(name);
     if (entries.length < state.entries.length) return;
+    const contracts = this.#contracts(live, state);
     services.cards?.seen({ server, digest: state.digest, entries, contracts, policy, before });
+    this.#carded = { state, policy };
   }
 
   /** Why nothing of this name may be called now; undefined where it may. */
