@@ -140,6 +140,20 @@ test("a script accepts what only reads, of all servers; wrong words are told", a
   expect(await said("one", "--later")).toContain("Nothing was changed: `one` is on probation");
 });
 
+test("a script that accepts what reads leaves out what was refused, and keeps that a server runs isolated only", async () => {
+  for (const name of ["one", "two", "three"]) await connected(name);
+  await said("one", "--refuse");
+  await said("two", "--isolated");
+  says([look, { ...look, name: "get_time", description: "Get the local time." }]);
+  await connected("two");
+  const all = await said("--yes-reads");
+  expect(all).toMatch(/three: Accepted[\s\S]*two: Accepted[\s\S]*one: Left out: `one` is refused/);
+  expect(await said()).toMatch(/one +quarantined/);
+  expect(await said("one", "--yes-reads")).toMatch(/Nothing was accepted: `one` is refused/);
+  const again = await connected("two");
+  expect(await called(again, "get_time")).toMatch(/only where it runs isolated/);
+});
+
 test("a file that cannot be read stops the answer with its place, and counts for nothing", async () => {
   const client = await connected();
   await said("desk", "--accept");

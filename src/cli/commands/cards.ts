@@ -11,7 +11,7 @@ import type { Json } from "../../core/json.ts";
 import { typed } from "../agreed.ts";
 import { askDaemon, outcomeOf } from "../control-client.ts";
 import { type OptionsOf, acts } from "../output.ts";
-import { type Proving, askProven, codeOption } from "../proven.ts";
+import { type Proving, askProven, codeOption, ticketsFor } from "../proven.ts";
 
 const cardOptions = {
   "--accept": "accept what is marked +, for exactly these tools; it consents to no call",
@@ -124,14 +124,16 @@ async function review1(card: Reply<"card">, way: Way): Promise<Outcome> {
 
 type Choice = "accept" | "reads" | "isolated" | "refuse" | "later" | "forget";
 
-async function send(
-  { server, digest }: Pick<Reply<"card">, "server" | "digest">,
-  choice: Choice,
-  reviewed: readonly string[],
-  { days, proving }: Way,
-): Promise<Outcome> {
-  const act: Request<"card-answer"> = { kind: "card-answer", server, digest, choice, reviewed, days };
-  return outcomeOf(await askProven(act, proving), (reply) => doneText(choice, reply));
+type Shown = Pick<Reply<"card">, "server" | "digest">;
+type Answer = Request<"card-answer">;
+
+async function send(card: Shown, choice: Choice, reviewed: readonly string[], way: Way): Promise<Outcome> {
+  const act = actOf(card, choice, reviewed, way);
+  return outcomeOf(await askProven(act, way.proving), (reply) => doneText(choice, reply));
+}
+
+function actOf({ server, digest }: Shown, choice: Choice, reviewed: readonly string[], { days }: Way): Answer {
+  return { kind: "card-answer", server, digest, choice, reviewed, days };
 }
 
 function doneText(choice: Choice, { server, state, tools, ready, doubtful, until }: Reply<"card-answer">): string {
@@ -148,24 +150,40 @@ function doneText(choice: Choice, { server, state, tools, ready, doubtful, until
   return `Accepted${until === undefined ? "" : ` until ${until}`}, from the next call on.${rest}`;
 }
 
-/** Accepts what only reads, of one server or of all that wait. */
+function isHeld({ state }: Reply<"cards">["cards"][number]): boolean {
+  return state === "quarantined" || state === "flagged";
+}
+
+function heldText({ server, state }: Reply<"cards">["cards"][number]): string {
+  return `\`${shown(server, 64)}\` is ${state === "flagged" ? "flagged" : "refused"}`;
+}
+
+/** Accepts what only reads, of one server or of all that wait; those that were refused or flagged are left out. */
 async function reads(server: string | undefined, way: Way): Promise<Outcome> {
   const all = await askDaemon({ kind: "cards" });
   if (!all.ok) return outcomeOf(all, () => "");
-  const meant = all.value.reply.cards.filter((one) => (server === undefined ? one.ready > 0 : one.server === server));
+  const named = all.value.reply.cards.filter((one) => server === undefined || one.server === server);
+  // A refusal and evidence are taken back where the card is read, not by a script for all servers.
+  const [held, meant] = [named.filter(isHeld), named.filter((one) => !isHeld(one) && one.ready > 0)];
   if (meant.length === 0)
     return failure(
       "SG-CARDS",
-      "No card has tools to accept: `sluicegate cards` lists them, `sluicegate cards NAME` shows why.",
+      held.length === 0
+        ? "No card has tools to accept: `sluicegate cards` lists them, `sluicegate cards NAME` shows why."
+        : `Nothing was accepted: ${held.map(heldText).join("; ")}. Look at a card, and answer it there.`,
     );
+  const cards = await Promise.all(meant.map((one) => askDaemon({ kind: "card", server: one.server })));
+  const asked = cards.flatMap((card) => (card.ok ? [actOf(card.value.reply, "reads", [], way)] : []));
+  // One proof for all of them.
+  const proof = await ticketsFor(asked, way.proving);
+  if (!proof.ok) return outcomeOf(proof, () => "");
   const results: { server: string; done: boolean; says: string }[] = [];
-  for (const { server: name } of meant) {
-    const card = await askDaemon({ kind: "card", server: name });
-    if (!card.ok) return outcomeOf(card, () => "");
-    const done = await send(card.value.reply, "reads", [], way);
-    results.push({ server: name, done: done.exitCode === 0, says: done.text });
+  for (const act of asked) {
+    const done = outcomeOf(await askDaemon({ ...act, ...proof.value }), (reply) => doneText("reads", reply));
+    results.push({ server: act.server, done: done.exitCode === 0, says: done.text });
   }
   const failed = results.some(({ done }) => !done);
+  for (const one of held) results.push({ server: one.server, done: false, says: `Left out: ${heldText(one)}.` });
   const json: Json = { results: results.map(({ server: name, done, says }) => ({ server: name, done, says })) };
   return {
     exitCode: failed ? 1 : 0,
