@@ -3,16 +3,8 @@ import { type JsonObject, member, stringMember } from "../../core/json.ts";
 import { listed, wordsOf } from "../../policy/contracts/name-words.ts";
 import { inferArguments } from "../../policy/contracts/infer.ts";
 import { deedsOfWord, sessionVerbs } from "./lexicon.ts";
-import {
-  accountWords,
-  browsers,
-  fileWords,
-  machines,
-  pageWords,
-  publicNouns,
-  publicServices,
-  services,
-} from "./places.ts";
+import { accountWords, fileWords, machines, pageWords, publicNouns, publicServices, services } from "./places.ts";
+import { type Siblings, siblingsOf } from "./siblings.ts";
 import { type Add, type ReadingContext, descriptionCharsMax } from "./sign.ts";
 
 /** `close_page`, `browser_resize`: what a server's own process holds, and nothing that outlives it. */
@@ -23,7 +15,7 @@ export function changesSession(all: readonly string[], [first = ""]: readonly st
 
 export function placeSigns(tool: JsonObject, name: readonly string[], context: ReadingContext, add: Add): void {
   if (context.remote === true) add("place:remote", "a server on the network");
-  const places = placesOf(context);
+  const places = siblingsOf(context);
   const { named, share } = places;
   if (changesSession(wordsOf(stringMember(tool, "name") ?? ""), name))
     return add("place:session", "state of its own process");
@@ -73,12 +65,13 @@ function openHint(tool: JsonObject, add: Add): void {
 
 /** What is written into a place of code or talk that anyone may read: the word of the name that says so. */
 function publicPlace(context: ReadingContext, name: readonly string[]): string | undefined {
-  const called = [...wordsOf(context.server), ...commonFirsts(context.tools)];
-  return called.some((word) => publicServices.has(word)) ? name.find((word) => publicNouns.has(word)) : undefined;
+  return siblingsOf(context).called.some((word) => publicServices.has(word))
+    ? name.find((word) => publicNouns.has(word))
+    : undefined;
 }
 
 /** On the page of a browser, what reads looks at what is loaded here, and what acts reaches the site. */
-function pageSigns(name: readonly string[], places: Places, add: Add): void {
+function pageSigns(name: readonly string[], places: Siblings, add: Add): void {
   const called = places.named.some(([place]) => place === "browser");
   const paged = places.many && places.share.some(([place, value]) => place === "page" && value >= 0.5);
   if (!called && (!paged || places.named.some(([place]) => place === "service"))) return;
@@ -86,43 +79,4 @@ function pageSigns(name: readonly string[], places: Places, add: Add): void {
   const acting = kinds.some((kind) => kind !== "read" && kind !== "download");
   if (acting) add("page:acts", "it acts on the page of a browser");
   else add("page:reads", "it looks at the page of a browser");
-}
-
-type Places = {
-  readonly named: readonly (readonly [string, string])[];
-  readonly share: readonly (readonly [string, number])[];
-  /** Enough tools that what most of them speak of says something of the server. */
-  readonly many: boolean;
-};
-
-const knownPlaces = new WeakMap<readonly JsonObject[], Places>();
-
-/** What the server is called, and what at least a third of its tools speak of. */
-function placesOf(context: ReadingContext): Places {
-  const known = knownPlaces.get(context.tools);
-  if (known !== undefined) return known;
-  const called = [...new Set([...wordsOf(context.server), ...commonFirsts(context.tools)])];
-  const named = [
-    ...called.filter((word) => services.has(word)).map((word) => ["service", word] as const),
-    ...called.filter((word) => browsers.has(word)).map((word) => ["browser", word] as const),
-    ...called.filter((word) => machines.has(word)).map((word) => ["machine", word] as const),
-  ];
-  const texts = context.tools.map((tool) => [
-    ...wordsOf(stringMember(tool, "name") ?? ""),
-    ...wordsOf((stringMember(tool, "description") ?? "").slice(0, 300)),
-    ...[...inferArguments(tool).keys()].flatMap(wordsOf),
-  ]);
-  const lists = { service: services, account: accountWords, files: fileWords, page: pageWords };
-  const share = Object.entries(lists).flatMap(([place, list]) => {
-    const value = texts.filter((text) => text.some((word) => list.has(word))).length / Math.max(1, texts.length);
-    return value >= 1 / 3 ? [[place, value] as const] : [];
-  });
-  const places = { named, share, many: context.tools.length >= 3 };
-  knownPlaces.set(context.tools, places);
-  return places;
-}
-
-function commonFirsts(tools: readonly JsonObject[]): readonly string[] {
-  const firsts = tools.map((tool) => wordsOf(stringMember(tool, "name") ?? "")[0] ?? "");
-  return [...new Set(firsts.filter((word) => firsts.filter((other) => other === word).length > firsts.length / 2))];
 }

@@ -3,6 +3,8 @@ import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import type { JsonObject } from "../../core/json.ts";
 import { readTool, readTools, readingThreshold } from "./reading.ts";
+import { listWorkMax } from "./siblings.ts";
+import { signsOf } from "./signs.ts";
 
 type TwoStep = { description: string; args?: { [name: string]: string }; readOnlyHint?: boolean };
 
@@ -86,5 +88,47 @@ describe("a reading", () => {
   it("survives names and schemas that are no names and schemas", () => {
     for (const odd of [{}, { name: 7 }, tool("__proto__", { inputSchema: { properties: { __proto__: 1 } } })])
       expect(alone(odd as JsonObject).group).toBe("runs code or unknown");
+  });
+});
+
+describe("a list as long as its server likes", () => {
+  /** Tools that count how often their names are looked at. */
+  function counted(length: number): { readonly tools: readonly JsonObject[]; readonly looks: () => number } {
+    let looks = 0;
+    const tools = Array.from({ length }, (_, index) => ({
+      get name() {
+        looks += 1;
+        return `app_get_${index}`;
+      },
+      ...args("id"),
+    }));
+    return { tools, looks: () => looks };
+  }
+
+  it("is read with work that grows as the list does", () => {
+    const [short, long] = [counted(50), counted(200)];
+    readTools({ server: "app", tools: short.tools });
+    readTools({ server: "app", tools: long.tools });
+    expect(long.looks()).toBeLessThan(5 * short.looks());
+  });
+
+  it("is read to a bound, and all behind it is in doubt", () => {
+    const argument = Object.fromEntries(Array.from({ length: 5_000 }, (_, index) => [`a${index}`, {}]));
+    const wide = { inputSchema: { type: "object", properties: argument } };
+    const padding = Array.from({ length: Math.ceil(listWorkMax / 5_000) }, () => tool("pad", wide));
+    const readings = readTools({ server: "app", tools: [tool("list_issues"), ...padding, tool("get_last")] });
+    expect(readings.at(0)?.facts[0]?.probability).toBeGreaterThan(0);
+    expect(readings.at(-1)).toMatchObject({ tool: "get_last", label: {}, group: "runs code or unknown" });
+    expect(readings.at(-1)?.doubts.map(({ why }) => why)).toEqual(["the list is too long to be read to its end"]);
+    expect(readings).toHaveLength(padding.length + 2);
+  });
+
+  it("is read anew under another name of its server", () => {
+    const [one] = [tool("create_issue", args("title"))];
+    const tools = [one, tool("list_things"), tool("frob")];
+    const ids = (server: string): readonly string[] => signsOf(one, { server, tools }).map(({ id }) => id);
+    expect(ids("app")).not.toContain("server:service");
+    expect(ids("github")).toContain("server:service");
+    expect(ids("app")).not.toContain("server:service");
   });
 });

@@ -9,6 +9,7 @@ import { effectsForm } from "../../policy/document/label-forms.ts";
 import type { FlagText, ToolLabelsText } from "../../policy/document/shapes-labels.ts";
 import { toolDeeds } from "./deeds.ts";
 import { type ArgumentReading, readArguments } from "./roles.ts";
+import { readTo } from "./siblings.ts";
 import type { ReadingContext, Sign } from "./sign.ts";
 import { signsOf } from "./signs.ts";
 
@@ -47,9 +48,18 @@ export type ToolReading = {
 /** Facts below this probability stay unknown. */
 export const readingThreshold = 0.9;
 
-/** A reading of each tool of a server, in the order of its list. */
+/** A reading of each tool of a server, in the order of its list; behind `listWorkMax` all of a tool is in doubt. */
 export function readTools(context: ReadingContext): readonly ToolReading[] {
-  return context.tools.map((tool) => readTool(tool, context));
+  const end = readTo(context.tools);
+  return context.tools.map((tool, place) => (place < end ? readTool(tool, context) : unread(tool, context)));
+}
+
+function unread(tool: JsonObject, { server }: ReadingContext): ToolReading {
+  const because = ["the list is too long to be read to its end"];
+  const fact: ReadingFact = { about: "effects", value: [], source: "inferred", probability: 0, because };
+  const doubts = [{ about: "effects", probability: 0, why: because.join() }];
+  const group = "runs code or unknown";
+  return { server, tool: stringMember(tool, "name") ?? "", facts: [fact], label: {}, doubts, group };
 }
 
 export function readTool(tool: JsonObject, context: ReadingContext): ToolReading {

@@ -7,6 +7,7 @@ import { listed, wordsOf } from "../../policy/contracts/name-words.ts";
 import { inferArguments } from "../../policy/contracts/infer.ts";
 import { messageNouns, moneyNouns, rightNouns, secretNouns, settingNouns, timeNouns } from "./places.ts";
 import { changesSession, placeSigns } from "./place-signs.ts";
+import { siblingsOf } from "./siblings.ts";
 import { type Add, type ReadingContext, type Sign, descriptionCharsMax } from "./sign.ts";
 import { type DeedKind, deedsOfWord, outletWords, switchWords } from "./lexicon.ts";
 
@@ -19,8 +20,9 @@ export function signsOf(tool: JsonObject, context: ReadingContext): readonly Sig
   const add = (id: string, because: string): void => {
     if (!found.has(id)) found.set(id, because);
   };
-  const name = wordsOf(stringMember(tool, "name") ?? "").filter((word) => !ownWords(context).has(word));
   const all = wordsOf(stringMember(tool, "name") ?? "");
+  const { prefixes } = siblingsOf(context);
+  const name = all.filter((word) => !prefixes.has(word));
   if (changesSession(all, name)) add("session:state", `\`${name[0] ?? ""}\` of a page or a session`);
   else nameSigns(name, add);
   objectSigns(name, add);
@@ -31,22 +33,6 @@ export function signsOf(tool: JsonObject, context: ReadingContext): readonly Sig
   nounSigns(name, add);
   placeSigns(tool, name, context, add);
   return [...found].map(([id, because]) => ({ id, because }));
-}
-
-/** Words that stand before the names of all tools of a server (`slack_`, `browser_`) tell nothing of one tool. */
-const prefixes = new WeakMap<readonly JsonObject[], ReadonlySet<string>>();
-
-function ownWords({ tools, server }: ReadingContext): ReadonlySet<string> {
-  const known = prefixes.get(tools);
-  if (known !== undefined) return known;
-  const firsts = tools.map((tool) => wordsOf(stringMember(tool, "name") ?? "")[0] ?? "");
-  const shared = firsts.filter(
-    (word) => firsts.length >= 3 && firsts.filter((other) => other === word).length > firsts.length / 2,
-  );
-  // A verb that most tools begin with is still their verb.
-  const words = new Set([...shared, ...wordsOf(server)].filter((word) => listed(deedsOfWord, word) === undefined));
-  prefixes.set(tools, words);
-  return words;
 }
 
 /** Behind these a second verb stands as if it were the first (`get_or_create`, `preview_and_send`). */
