@@ -4,7 +4,7 @@
  */
 import { type Effect, covers } from "../../core/effect.ts";
 import { type Json, type JsonObject, isObject, member, stringMember } from "../../core/json.ts";
-import { escapeToken } from "../../core/pointer.ts";
+import { escapeToken, unescapeToken } from "../../core/pointer.ts";
 import { metaDomain, schemaKeywordPrefix } from "../../policy/contracts/carriers.ts";
 import { inferArguments } from "../../policy/contracts/infer.ts";
 import { checkShape } from "../../policy/document/check.ts";
@@ -173,8 +173,7 @@ function reaches(schema: Json, pointer: string): boolean {
   for (const token of pointer.split("/").slice(1)) {
     const below: Json | undefined =
       token === "*" ? (member(at, "items") ?? member(at, "additionalProperties")) : undefined;
-    const next: Json | undefined =
-      below ?? member(member(at, "properties"), token.replaceAll("~1", "/").replaceAll("~0", "~"));
+    const next: Json | undefined = below ?? member(member(at, "properties"), unescapeToken(token));
     // References, choices and open objects may hold anything.
     if (next === undefined) return !isObject(at ?? null) || member(at, "properties") === undefined;
     at = next;
