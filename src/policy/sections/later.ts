@@ -38,10 +38,9 @@ export type LaterSections = {
 };
 
 export function canonical(document: LaterSections): LaterSections {
-  const { admission, reflection } = document;
   return given<LaterSections>({
-    admission: admission && bounded(admission, "pre_result_max_chars"),
-    reflection: reflection && bounded(reflection, "post_output_max_chars"),
+    admission: document.admission && bounded(document.admission, "pre_result_max_chars"),
+    reflection: document.reflection && bounded(document.reflection, "post_output_max_chars"),
   });
 }
 
@@ -54,9 +53,9 @@ export function compile(policy: LaterSections, report: Reporter): void {
   reportBound("admission", "pre_result_max_chars", policy.admission?.pre_result_max_chars, report);
   reportBound("reflection", "post_output_max_chars", policy.reflection?.post_output_max_chars, report);
   for (const section of ["admission", "reflection"] as const) {
-    const given = policy[section];
-    if (given === undefined) continue;
-    const names = Object.keys(given);
+    const members = policy[section];
+    if (members === undefined) continue;
+    const names = Object.keys(members);
     const idle = names.filter((name) => `${section}.${name}` !== "admission.labels");
     if (idle.length === 0 && names.length > 0) continue;
     const what = idle.length < names.length ? idle.map((name) => `\`${name}\``).join(", ") : `\`${section}\``;
