@@ -21,8 +21,7 @@ const label = (must: readonly string[], may: readonly string[], sink: boolean) =
   tool: "t",
   effects: { must, may },
   args: new Map([["to", ["recipient"]]]),
-  confidentiality: undefined,
-  trust: undefined,
+
   sink,
 });
 

@@ -4,14 +4,12 @@
  */
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { parse } from "yaml";
 import { readManifest } from "../../../app/policy/manifest.ts";
-import { packageFolder } from "../../../app/policy/policy-source.ts";
-import { fileBytes, fileSentence } from "../../../app/state/text-file.ts";
+import { fileBytes } from "../../../app/state/text-file.ts";
 import { type Json, type JsonObject, isArray, isObject, member, stringMember } from "../../../core/json.ts";
 import { type Result, err, ok } from "../../../core/result.ts";
-import { effectsForm } from "../../../policy/document/label-forms.ts";
 import type { EffectsForm } from "../../../policy/document/long-form.ts";
+import { type HandTool, type ListSource, handLabelFolder, listSource, readHandLabels, yamlOf } from "./hand-labels.ts";
 
 /** What a labeller says of one tool. */
 export type HandLabel = {
@@ -19,8 +17,6 @@ export type HandLabel = {
   readonly effects: EffectsForm;
   /** Roles that count as right, by argument; the first is the labeller's choice. */
   readonly args: ReadonlyMap<string, readonly string[]>;
-  readonly confidentiality: string | undefined;
-  readonly trust: string | undefined;
   /** It may do more than read, beyond the state of its own process. */
   readonly sink: boolean;
 };
@@ -47,44 +43,23 @@ export type Hands = {
 export type ListFolders = { readonly data: string | undefined; readonly lists: string | undefined };
 
 const fileBytesMax = 16 * 1024 * 1024;
-const notServers: readonly string[] = ["again.yaml", "sinks.yaml", "two-step.yaml"];
 
-export function readHands(folders: ListFolders): Result<Hands, string> {
-  const folder = join(packageFolder, "scenarios/labels");
+export function readHands(folders: ListFolders, labelFolder = handLabelFolder): Result<Hands, string> {
+  const labels = readHandLabels(labelFolder);
+  if (!labels.ok) return labels;
   const servers: HandServer[] = [];
   const absent: string[] = [];
-  for (const file of readdirSync(folder).toSorted()) {
-    if (!file.endsWith(".yaml") || notServers.includes(file)) continue;
-    const document = yamlFile(join(folder, file));
-    if (!document.ok) return document;
-    const name = stringMember(document.value, "server") ?? file;
-    const listed = listOf(name, member(document.value, "manifest"), folders);
+  for (const { name, unseen, manifest, tools } of labels.value.values()) {
+    const listed = listOf(name, manifest, folders);
     if (listed === undefined) absent.push(name);
-    else servers.push({ server: name, seen: !file.endsWith("-unseen.yaml"), listed, tools: labelsOf(document.value) });
+    else servers.push({ server: name, seen: !unseen, listed, tools: [...tools].map(labelOf) });
   }
-  const sinks = readSinks(folder, folders, absent);
+  const sinks = readSinks(labelFolder, folders, absent);
   return sinks.ok ? ok({ servers, sinks: sinks.value, absent }) : sinks;
 }
 
-function yamlFile(file: string): Result<Json, string> {
-  const bytes = fileBytes(file, fileBytesMax);
-  if (!bytes.ok) return err(fileSentence(file, bytes.error, "too large.", "restore it."));
-  return ok(parse(bytes.value.toString("utf8")) as Json); // YAML of our own, without tags
-}
-
-function labelsOf(document: Json): readonly HandLabel[] {
-  const results = member(document, "results");
-  return Object.entries(objectIn(document, "tools")).map(([tool, label]) => {
-    const output = member(label, "output") ?? results;
-    return {
-      tool,
-      effects: effectsForm(member(label, "effects") as Parameters<typeof effectsForm>[0]), // checked by test/policy
-      args: new Map(Object.entries(objectIn(label, "args")).map(([name, roles]) => [name, wordsIn(roles)])),
-      confidentiality: stringMember(output, "confidentiality"),
-      trust: stringMember(output, "trust"),
-      sink: member(label, "sink") === true,
-    };
-  });
+function labelOf([tool, { must, may, args, sink }]: readonly [string, HandTool]): HandLabel {
+  return { tool, effects: { must, may }, args, sink };
 }
 
 function objectIn(value: Json | undefined, name: string): JsonObject {
@@ -97,15 +72,13 @@ function wordsIn(value: Json): readonly string[] {
 }
 
 /** The list that a label file is about; undefined where it is not at hand. */
-function listOf(name: string, manifest: Json | undefined, folders: ListFolders): readonly JsonObject[] | undefined {
-  if (folders.lists !== undefined && stringMember(manifest, "npm") !== undefined) {
+function listOf(name: string, source: ListSource, folders: ListFolders): readonly JsonObject[] | undefined {
+  if (folders.lists !== undefined && source.npm !== undefined) {
     const read = readManifest(join(folders.lists, `${name}.json`));
     if (read.ok) return Object.values(read.value)[0];
   }
-  const place = stringMember(manifest, "data");
-  const server = stringMember(manifest, "server");
-  if (place === undefined || folders.data === undefined) return undefined;
-  return listsIn(folders.data, place).get(server ?? name);
+  if (source.data === undefined || folders.data === undefined) return undefined;
+  return listsIn(folders.data, source.data).get(source.server ?? name);
 }
 
 const read = new Map<string, ReadonlyMap<string, readonly JsonObject[]>>();
@@ -202,20 +175,19 @@ function objects(value: Json | undefined): readonly JsonObject[] {
 }
 
 function readSinks(folder: string, folders: ListFolders, absent: string[]): Result<readonly Sink[], string> {
-  const sinks = yamlFile(join(folder, "sinks.yaml"));
-  const steps = yamlFile(join(folder, "two-step.yaml"));
-  if (!sinks.ok) return sinks;
-  if (!steps.ok) return steps;
+  const [sinks, steps] = ["sinks.yaml", "two-step.yaml"].map((file) => yamlOf(join(folder, file)));
+  if (sinks === undefined || steps === undefined)
+    return err(`${folder} has no readable list of sinks: it is part of the package, install it again`);
   const found: Sink[] = [];
-  for (const group of objects(member(sinks.value, "sinks"))) {
-    const from = member(group, "from");
+  for (const group of objects(member(sinks, "sinks"))) {
+    const from = listSource(member(group, "from"));
     for (const name of wordsIn(member(group, "tools") ?? [])) {
       const sink = sinkOf(name, from, folders);
       if (sink === undefined) absent.push(name);
       else found.push(sink);
     }
   }
-  for (const [name, form] of Object.entries(objectIn(steps.value, "tools"))) {
+  for (const [name, form] of Object.entries(objectIn(steps, "tools"))) {
     const properties = Object.entries(objectIn(form, "args")).map(([argument, type]): [string, Json] => [
       argument,
       { type },
@@ -232,9 +204,8 @@ function readSinks(folder: string, folders: ListFolders, absent: string[]): Resu
   return ok(found);
 }
 
-function sinkOf(name: string, from: Json | undefined, folders: ListFolders): Sink | undefined {
-  const named = stringMember(from, "server");
-  const place = stringMember(from, "data");
+function sinkOf(name: string, from: ListSource, folders: ListFolders): Sink | undefined {
+  const { server: named, data: place } = from;
   if (place === undefined || folders.data === undefined) {
     const listed = named === undefined ? undefined : listOf(named, from, folders);
     return sinkIn(named ?? "", listed ?? [], name);

@@ -18,10 +18,17 @@ export type HandTool = {
   readonly sink: boolean;
 };
 
+/** `npm`: `package@version` of the registry. `data` and `server`: a place in the evaluation data, and the name there. */
+export type ListSource = {
+  readonly npm: string | undefined;
+  readonly data: string | undefined;
+  readonly server: string | undefined;
+};
+
 export type HandServer = {
   readonly name: string;
-  /** `package@version`, where its manifest comes from the registry. */
-  readonly npm: string | undefined;
+  /** Where its list comes from. */
+  readonly manifest: ListSource;
   /** True where it was not looked at while inference was tuned. */
   readonly unseen: boolean;
   readonly tools: ReadonlyMap<string, HandTool>;
@@ -62,10 +69,15 @@ function readServer(file: string, unseen: boolean): Result<HandServer, string> {
   if (name === undefined || results === undefined) return err("`server` and `results` are missing");
   const tools = readTools(member(value, "tools"), results);
   if (!tools.ok) return tools;
-  return ok({ name, npm: stringMember(member(value, "manifest"), "npm"), unseen, tools: tools.value });
+  return ok({ name, manifest: listSource(member(value, "manifest")), unseen, tools: tools.value });
 }
 
-function yamlOf(file: string): Json | undefined {
+export function listSource(value: Json | undefined): ListSource {
+  const [npm, data, server] = ["npm", "data", "server"].map((name) => stringMember(value, name));
+  return { npm, data, server };
+}
+
+export function yamlOf(file: string): Json | undefined {
   try {
     // YAML without tags of its own is JSON.
     const value: Json = parse(readFileSync(file, "utf8"));
