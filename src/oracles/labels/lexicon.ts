@@ -3,31 +3,13 @@
  * wrong list costs a doubt or a question. The lists of reading words are the ones that could cost more, so no word stands
  * there that is used of both (`process`, `resolve`, `validate`, `verify`).
  */
+import { effectActions } from "../../core/effect.ts";
 
 /**
  * What a verb tells. `carry` carries out what was prepared before (`confirm`, `submit`, `apply`), whatever that was;
  * `visit` and `touch` are done to the page of a browser, which may do anything then.
  */
-export const deedKinds = [
-  "read",
-  "write",
-  "delete",
-  "send",
-  "publish",
-  "pay",
-  "grant",
-  "share",
-  "schedule",
-  "webhook",
-  "credential",
-  "config",
-  "actuate",
-  "execute",
-  "carry",
-  "download",
-  "visit",
-  "touch",
-] as const;
+export const deedKinds = ["read", "write", ...effectActions, "execute", "carry", "download", "visit", "touch"] as const;
 
 export type DeedKind = (typeof deedKinds)[number];
 
