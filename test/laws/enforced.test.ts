@@ -42,7 +42,7 @@ const open: fc.Arbitrary<Scoped> = fc
     write: fc.constantFrom(undefined, undefined, undefined, "server", "tool"),
     read: fc.constantFrom(undefined, undefined, undefined, "server", "tool"),
     sockets: fc.constantFrom(false, false, false, true),
-    backend: fc.constantFrom("auto", "auto", "auto", "auto", "learn", "off"),
+    backend: fc.constantFrom(undefined, undefined, undefined, undefined, "learn", "off"),
   })
   .map(({ workspace: [mode, written], net, write, read, sockets, backend }) => {
     const other = { allow: ["a.example.com:443"] };
@@ -53,7 +53,7 @@ const open: fc.Arbitrary<Scoped> = fc
       ...(read === "tool" ? { read: ["./out"] } : {}),
     };
     const section: JsonObject = {
-      backend,
+      ...(backend === undefined ? {} : { backend }),
       files: {
         workspace: written,
         ...(write === "server" ? { write: ["./out"] } : {}),
@@ -64,7 +64,7 @@ const open: fc.Arbitrary<Scoped> = fc
       tools: { other: tool },
     };
     const reach: Reach = {
-      enforced: backend === "auto",
+      enforced: backend === undefined,
       network: net !== undefined,
       sockets,
       inPlace: write !== undefined,
@@ -89,7 +89,11 @@ const step = fc.oneof(
 const met = { given: 0, enclosed: 0, posted: 0, refused: 0 };
 
 /** The default policy, with only its rules about flow left to stop anything. */
-function policyOf(scopes: Readonly<Record<Server, Scoped>>, remembered: readonly Server[]): LoadedPolicy {
+function policyOf(
+  scopes: Readonly<Record<Server, Scoped>>,
+  remembered: readonly Server[],
+  usual: boolean,
+): LoadedPolicy {
   const named = Object.entries(scopes).map(([server, { section }]) => [server, section] as const);
   const stores = remembered.map((server) => [`proc:${server}`, { label: { confidentiality: "public" } }] as const);
   const compiled = compiledFrom({
@@ -104,7 +108,10 @@ function policyOf(scopes: Readonly<Record<Server, Scoped>>, remembered: readonly
       },
       stores: Object.fromEntries(stores),
       // The servers of the oracle are all that there are.
-      isolation: { servers: { ...Object.fromEntries(named), vault: { files: { workspace: { mode: "none" } } } } },
+      isolation: {
+        ...(usual ? { backend: "where-possible" } : {}),
+        servers: { ...Object.fromEntries(named), vault: { files: { workspace: { mode: "none" } } } },
+      },
     } as never,
   });
   if (!compiled.ok) throw new Error(JSON.stringify(compiled.error));
@@ -191,21 +198,27 @@ it(
     const tier = fc.constantFrom<IsolationTier>("A", "A", "A", "A-", "B", "none");
     const steps = fc.array(step, { minLength: 4, maxLength: 24 });
     fc.assert(
-      fc.property(scopes, fc.subarray([...servers]), tier, steps, (drawn, remembered, tierNow, script) => {
-        const enforces = tierNow === "A" || tierNow === "A-";
-        const reach = Object.entries(drawn).map(
-          ([server, one]) => [server, { ...one.reach, enforced: enforces && one.reach.enforced }] as const,
-        );
-        const world = new PlantedWorld(new Map(reach));
-        const agent = new Agent(policyOf(drawn, remembered), world, tierNow);
-        for (const one of script) {
-          if (one.kind === "secret") agent.secret();
-          else if (one.kind === "run") agent.anotherRun();
-          else if (one.kind === "post") agent.post(one.held);
-          else agent.call(one.server, one.held);
-          expect([...world.public]).toEqual([]); // each secret is private
-        }
-      }),
+      fc.property(
+        scopes,
+        fc.subarray([...servers]),
+        fc.tuple(tier, fc.boolean()),
+        steps,
+        (drawn, remembered, [tierNow, usual], script) => {
+          const enforces = tierNow === "A" || tierNow === "A-";
+          const reach = Object.entries(drawn).map(
+            ([server, one]) => [server, { ...one.reach, enforced: enforces && one.reach.enforced }] as const,
+          );
+          const world = new PlantedWorld(new Map(reach));
+          const agent = new Agent(policyOf(drawn, remembered, usual), world, tierNow);
+          for (const one of script) {
+            if (one.kind === "secret") agent.secret();
+            else if (one.kind === "run") agent.anotherRun();
+            else if (one.kind === "post") agent.post(one.held);
+            else agent.call(one.server, one.held);
+            expect([...world.public]).toEqual([]); // each secret is private
+          }
+        },
+      ),
       { numRuns },
     );
     // Otherwise the law would hold of a gateway that refuses everything.

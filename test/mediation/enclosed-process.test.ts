@@ -22,9 +22,14 @@ const known = `
 
 const closed = "files: {workspace: {mode: none}}";
 
+/** What a section says, and what a policy without one gets. */
+const backends = ["auto", "where-possible"] as const;
+type Backend = (typeof backends)[number];
+
 /** The default policy with scopes by server; others get the defaults. */
-function policy(servers: string, more = ""): string {
-  return `extends: [default]\nisolation: {servers: {mail: {backend: auto, ${closed}}, ${servers}}}\nlabels:${known}${more}`;
+function policy(servers: string, backend: Backend = "auto"): string {
+  const section = `{backend: ${backend}, servers: {mail: {${closed}}, ${servers}}}`;
+  return `extends: [default]\nisolation: ${section}\nlabels:${known}`;
 }
 
 function talkOf(text: string, tier: IsolationTier = "A", options: ConversationOptions = {}): Conversation {
@@ -36,10 +41,10 @@ function talkOf(text: string, tier: IsolationTier = "A", options: ConversationOp
   return talk;
 }
 
-describe("an unlabelled server in an enclosed process", () => {
+describe.each(backends)("an unlabelled server in an enclosed process, `backend: %s`", (backend) => {
   it("answers reads and writes before any question, also with untrusted values", async () => {
     for (const tier of ["A", "A-"] as const) {
-      const talk = talkOf(policy(""), tier);
+      const talk = talkOf(policy("", backend), tier);
       expect(await talk.call("notes.get_page", { path: "plan.md" })).toEqual({ refused: false, text: "get_page done" });
       expect((await talk.call("notes.get_page", { path: "said by the page" })).refused).toBe(false);
       expect((await talk.call("notes.write_page", { path: "/elsewhere/plan.md", text: secret })).refused).toBe(false);
@@ -48,7 +53,7 @@ describe("an unlabelled server in an enclosed process", () => {
 
   it("is the worst case in a tier that encloses nothing, and while it starts", async () => {
     for (const tier of ["B", "C", "none"] as const) {
-      const talk = talkOf(policy(""), tier);
+      const talk = talkOf(policy("", backend), tier);
       expect((await talk.call("notes.get_page", { path: "plan.md" })).refused, tier).toBe(true);
       expect(talk.reached).toEqual([]);
     }
@@ -56,26 +61,26 @@ describe("an unlabelled server in an enclosed process", () => {
 
   it("has no bounds for a process of another tier, from the next decision on", async () => {
     const projection = new FakeProjection();
-    const talk = talkOf(policy(""), "A", { projection });
+    const talk = talkOf(policy("", backend), "A", { projection });
     expect((await talk.call("notes.get_page", { path: "a" })).refused).toBe(false);
     projection.tier = "B";
     expect((await talk.call("notes.get_page", { path: "b" })).refused).toBe(true);
   });
 
   it("does not make what acts outside pass", async () => {
-    const talk = talkOf(policy(""));
+    const talk = talkOf(policy("", backend));
     await talk.call("notes.get_page", { path: "plan.md" });
     expect((await talk.call("mail.post", { text: "get_page done" })).refused).toBe(true);
   });
 
   it("asks about what the server itself says against a tool", async () => {
-    const talk = talkOf(policy(""));
+    const talk = talkOf(policy("", backend));
     const sends = { "io.github.sluicegate/labels": { effects: ["write.external.send"] } };
     const listed = {
       notes: ["get_page", { name: "share", _meta: sends }, { name: "drop", annotations: { destructiveHint: true } }],
       mail: tools.mail,
     };
-    const told = new Conversation(policy(""), listed, { projection: new FakeProjection() });
+    const told = new Conversation(policy("", backend), listed, { projection: new FakeProjection() });
     await told.call("notes.get_page", {});
     expect((await told.call("notes.share", { to: "them" })).refused).toBe(true);
     expect((await told.call("notes.drop", { path: "all" })).refused).toBe(true);
@@ -87,10 +92,10 @@ describe("an unlabelled server in an enclosed process", () => {
  * Everything passes that no rule of the default stops, so that flow alone decides. `stores` are declared where given; they
  * and `servers` are members of the policy.
  */
-function planted(servers: string, stores = ""): string {
+function plantedUnder(backend: Backend, servers: string, stores = ""): string {
   const declared = stores === "" ? "" : `stores: {${stores}}\n`;
   const rules = `rules:\n  - {id: ALL, tier: allow, when: {tool: "*"}, why: "only flow decides"}\n`;
-  return policy(servers).replace("\n", `\n${declared}${rules}`);
+  return policy(servers, backend).replace("\n", `\n${declared}${rules}`);
 }
 
 const remembers = `"proc:notes": {label: {confidentiality: public}}`;
@@ -109,7 +114,9 @@ async function leaks(talk: Conversation, process: number): Promise<boolean> {
   return !(await talk.call("mail.post", { text: secret }, process)).refused;
 }
 
-describe("planted secrets", () => {
+describe.each(backends)("planted secrets, `backend: %s`", (backend) => {
+  const planted = (servers: string, stores = ""): string => plantedUnder(backend, servers, stores);
+
   it("a private argument to `add` makes the public result of `list` private, in another run", async () => {
     const text = planted(`notes: {${closed}}`, remembers);
     expect(await leaks(talkOf(text), second)).toBe(true);

@@ -26,6 +26,19 @@ it("a process without network, sockets and writes in place is enclosed in tiers 
   for (const tier of ["B", "C", "none", "remote"] as const) expect(enclosed("isolation: {}", tier)).toBeUndefined();
 });
 
+it("by default, too: the tier says whether the order is enforced", () => {
+  const usual = "isolation: {backend: where-possible}";
+  for (const tier of ["A", "A-"] as const) expect(enclosed(usual, tier)?.process.tier).toBe(tier);
+  for (const tier of ["B", "C", "none", "remote"] as const) expect(enclosed(usual, tier)).toBeUndefined();
+  const beside = (other: string): unknown =>
+    enclosed(`isolation: {backend: where-possible, servers: {other: {${other}}}}`);
+  // A server that this machine may not be able to isolate has the order of one that it can.
+  expect(beside("files: {read: [/srv/data]}")).toBeDefined();
+  for (const open of ['net: {allow: ["a.example.com:443"]}', "sockets: [/srv/a.sock]", "backend: off"])
+    expect(beside(open), open).toBeUndefined();
+  expect(enclosed("isolation: {backend: where-possible, defaults: {net: {mode: list}}}")).toBeUndefined();
+});
+
 it("nothing is enclosed without isolation, under another order, or where it is unknown how it runs", () => {
   expect(enclosed("servers: {s: {}}")).toBeUndefined();
   expect(enclosed("isolation: {}", "A", "the order of another policy")).toBeUndefined();

@@ -26,17 +26,29 @@ export function enclosedProcess(
   return { process: { tier, order }, apart: !readsShared(ordered) };
 }
 
-/** The ways by which data can leave a process that runs as ordered, each as a clause; none where it is enclosed. */
-export function waysOut(isolation: Isolation, server: string): readonly string[] {
+/** A way by which data can leave a process, and what the operator can write to close it; both are clauses. */
+export type WayOut = { readonly why: string; readonly wayOn: string };
+
+/** The ways out of a process that runs as ordered; none where it is enclosed in a tier that enforces the order. */
+export function waysOut(isolation: Isolation, server: string): readonly WayOut[] {
   const order = isolation.orderOf(server);
-  const { scope } = order;
-  return [
-    ...(order.mode === "auto" ? [] : [`\`backend: ${order.mode}\` enforces nothing`]),
-    ...(scope.net.mode === "none" ? [] : ["it has a network"]),
-    ...(scope.sockets.length === 0 ? [] : ["it uses sockets of this machine"]),
-    ...(writesInPlace(scope) ? ["it writes files in place"] : []),
-    ...(writesWorkspace(scope) ? passingOn(isolation, server).map(passedOn) : []),
+  const { scope, mode } = order;
+  const ways: readonly (readonly [boolean, string, string])[] = [
+    [!isEnforced(order), `\`backend: ${mode}\` enforces nothing`, "isolate it (`backend: auto`)"],
+    [scope.net.mode !== "none", "it has a network", "leave out its `net` if it can work without"],
+    [scope.sockets.length > 0, "it uses sockets of this machine", "leave out its `sockets` if it can work without"],
+    [writesInPlace(scope), "it writes files in place", "let it write into an overlay of the workspace alone"],
   ];
+  const own = ways.flatMap(([open, why, wayOn]) => (open ? [{ why, wayOn }] : []));
+  return [...own, ...(writesWorkspace(scope) ? passedOn(passingOn(isolation, server)) : [])];
+}
+
+/**
+ * The kernel enforces the order where the process gets a tier that can. What the server does where it gets none is no
+ * matter of the order: then its tier encloses nothing.
+ */
+function isEnforced({ mode }: Pick<IsolationOrder, "mode">): boolean {
+  return mode === "auto" || mode === "where-possible";
 }
 
 /** A path that any tool of the server may write itself, past the verdict on its call. */
@@ -51,29 +63,53 @@ function writesWorkspace({ files: { workspace } }: Scope): boolean {
 
 /**
  * Servers that read what others write into the workspace and can reach other parties: they could pass it on at any time, with or
- * without a call. The empty name stands for all servers that the policy does not name.
+ * without a call. The empty name stands for all servers that the policy does not name. Only what the policy orders counts: a
+ * server that this machine cannot isolate is a program of the user like any other, which reads all of the user's files.
  */
-function passingOn({ named, orderOf }: Isolation, own: string): readonly string[] {
-  const others = [...named.values(), orderOf("")].filter(({ server }) => server !== own);
-  return others.filter((order) => mayReach(order) && readsShared(order)).map(({ server }) => server);
+function passingOn({ named, orderOf }: Isolation, own: string): readonly PassingOn[] {
+  const others = [...named.values(), orderOf("")].filter((order) => order.server !== own && readsShared(order));
+  return others.flatMap((order) => {
+    const reach = reachOf(order);
+    return reach === undefined ? [] : [{ order, reach }];
+  });
 }
 
-function passedOn(server: string): string {
+type PassingOn = { readonly order: IsolationOrder; readonly reach: string };
+
+/** One way out for all servers that pass on what is written, told by the first of them. */
+function passedOn([first, ...others]: readonly PassingOn[]): readonly WayOut[] {
+  if (first === undefined) return [];
+  const { order, reach } = first;
+  const { server } = order;
   const name = server === "" ? "any server without a scope of its own" : `server ${quoted(server)}`;
-  return `${name} can pass on what it writes into the workspace`;
+  const more = others.length === 0 ? "" : ` (and ${others.length} more)`;
+  const whose = server === "" ? "`isolation.defaults`" : quoted(server);
+  const closes = isEnforced(order)
+    ? `give ${whose} \`files: {workspace: {mode: none}}\``
+    : `isolate ${whose} (\`backend: auto\`) without a network`;
+  return [
+    {
+      why: `${name}${more} can read the workspace and ${reach}, so it could pass on what this one writes there`,
+      wayOn: `${closes}, or give this one \`files: {workspace: {commit: never}}\` if nothing of what it writes is needed`,
+    },
+  ];
 }
 
-function mayReach({ mode, scope: { net, sockets } }: IsolationOrder): boolean {
-  return mode !== "auto" || net.mode !== "none" || sockets.length > 0;
+/** How a server can reach other parties; undefined where its order leaves it no way. */
+function reachOf({ mode, scope: { net, sockets } }: IsolationOrder): string | undefined {
+  if (!isEnforced({ mode })) return `runs under \`backend: ${mode}\``;
+  if (net.mode !== "none") return "has a network";
+  return sockets.length === 0 ? undefined : "uses sockets of this machine";
 }
 
 /**
  * It reads what others write: the workspace, or a path, which can lie in the workspace or contain it. Outside of isolation
  * every path can be read.
  */
-function readsShared({ mode, scope: { files, tools } }: IsolationOrder): boolean {
+function readsShared(order: IsolationOrder): boolean {
+  const { files, tools } = order.scope;
   return (
-    mode !== "auto" ||
+    !isEnforced(order) ||
     files.workspace.mode !== "none" ||
     [files, ...tools.values()].some(({ read, write }) => read.length + write.length > 0)
   );

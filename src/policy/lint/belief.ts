@@ -3,11 +3,12 @@
  * and what comes of it while the process of its server is enclosed.
  */
 import type { LabelSource, ToolContract } from "../../core/contract.ts";
+import type { IsolationOrder } from "../../core/isolation/scope.ts";
 import { type Effect, everyEffect } from "../../core/effect.ts";
 import type { CompiledPolicy } from "../compile/compile.ts";
 import { type ToolSubject, contractOfTool, evidenceOf } from "../contracts/contracts.ts";
 import type { Evidence } from "../contracts/statements.ts";
-import { enclosedProcess, waysOut } from "../isolation/enclosed.ts";
+import { type WayOut, enclosedProcess, waysOut } from "../isolation/enclosed.ts";
 import { withProcess } from "../ir/label-table.ts";
 
 /** One sentence for each source, without the name of the source. */
@@ -32,7 +33,7 @@ export function beliefOf(policy: CompiledPolicy, subject: ToolSubject): ToolBeli
       declared: declaredText(evidence),
       inferred: inferredText(evidence),
       observed: "Nothing yet: no probe and no recorded call counts for a tool.",
-      enforced: enforcedText(out),
+      enforced: enforcedText(out, policy.isolation?.orderOf(subject.server).mode),
     },
     enclosed: out?.length === 0 ? enclosedContract(policy, subject) : undefined,
   };
@@ -64,10 +65,15 @@ function inferredText({ inferred: { may, because } }: Evidence): string {
   return sentence(`${effectsText(may)}, from ${because.join(", ")}`);
 }
 
-function enforcedText(out: readonly string[] | undefined): string {
+/** One sentence: what encloses the process, or why nothing does, what hinders it, and what would. */
+function enforcedText(out: readonly WayOut[] | undefined, mode: IsolationOrder["mode"] | undefined): string {
   if (out === undefined) return "Nothing: the policy has no section `isolation`.";
-  if (out.length > 0) return sentence(`nothing, since ${out.join(", and ")}`);
-  return "In tiers A and A- its process has no way out: it reads, writes and runs inside, and others see none of its arguments.";
+  if (out.length === 0) {
+    const bare = mode === "where-possible" ? "; where it runs bare, nothing is enforced" : "";
+    return `In tiers A and A- its process has no way out: it reads, writes and runs inside, and others see none of its arguments${bare}.`;
+  }
+  const why = out.map((way) => way.why).join(", and ");
+  return `Nothing, since ${why}; to enclose it, ${out.map(({ wayOn }) => wayOn).join(", and ")}.`;
 }
 
 /** Effects in one phrase; the list of all of them says nothing. */

@@ -46,10 +46,10 @@ async function work(file: (name: string) => string): Promise<Readonly<Record<str
   return passed;
 }
 
-test.skipIf(!best)(
-  "an unlabelled server without network works unasked, and what it deletes is asked about",
-  async () => {
-    const file = await open({ isolation: {} });
+test.skipIf(!best).each(["auto", "where-possible"])(
+  "an unlabelled server without network works unasked, and what it deletes is asked about (`backend: %s`)",
+  async (backend) => {
+    const file = await open({ isolation: { backend } });
     const passed = await work(file);
     expect(stage?.tierOf("files")).toBe("A");
     expect(Object.entries(passed).filter(([, came]) => !came)).toEqual([]);

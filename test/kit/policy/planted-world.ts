@@ -7,7 +7,7 @@
  * once it could reach any other party.
  */
 export type Reach = {
-  /** The kernel enforces the order: the tier, and `backend: auto`. */
+  /** The kernel enforces the order: the tier, and `backend: auto` or `where-possible`. */
   readonly enforced: boolean;
   readonly network: boolean;
   readonly sockets: boolean;
