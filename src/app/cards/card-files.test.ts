@@ -124,7 +124,7 @@ describe("the files of cards", () => {
     expect(files.read()).toMatchObject({ ok: false, error: expect.stringMatching(/alone may write.*chmod 600/) });
     chmodSync(files.accepted, 0o600);
     const linked = made();
-    await linked.change(accept());
+    await linked.change(accept(reading("s")));
     renameSync(linked.accepted, `${linked.accepted}.old`);
     symlinkSync(files.accepted, linked.accepted);
     expect(linked.read().ok).toBe(false);

@@ -30,6 +30,9 @@ export type CardState = { readonly readings: readonly ReadingText[]; readonly se
 
 const nothing: CardState = { readings: [], servers: new Map() };
 
+const nothingAnswered = "nothing was answered: mend that, then repeat.";
+const notWhole = "the answer is not whole, and less may be accepted than before: mend that, then repeat.";
+
 const mend = "mend it, or remove it and answer the cards again.";
 
 export class CardFiles {
@@ -70,8 +73,8 @@ export class CardFiles {
   }
 
   /**
-   * Changes what is on record, alone among all processes. What is taken away is written before what is given: a crash
-   * between the two files leaves a server with less than was meant, never with more.
+   * Changes what is on record, alone among all processes. Readings that stay are written first, then the answers, then
+   * all readings: a crash between two files leaves a server with less than was meant, never with more.
    */
   async change(to: (state: CardState) => Result<CardState, string>): Promise<Result<CardState, string>> {
     const usable = privateFolder(this.#folder);
@@ -91,18 +94,23 @@ export class CardFiles {
   }
 
   #write(before: CardState, { readings, servers }: CardState): Result<void, string> {
-    const document = `${JSON.stringify({ version: 1, readings }, undefined, 1)}\n`;
+    const [document, answered] = [documentText(readings), answersText(servers)];
     if (readings.length > readingsMax || document.length > policyTextUnitsMax) {
       return err(
         `More readings than ${shortPath(this.accepted)} may hold: remove those of servers that you no longer use from it.`,
       );
     }
-    const steps = [() => replace(this.accepted, document), () => replace(this.answers, answersText(servers))];
-    const kept = new Set(readings.map(({ server }) => server));
-    const taken = before.readings.some(({ server }) => !kept.has(server));
-    for (const step of taken ? steps.toReversed() : steps) {
+    // What counts is in both files. Readings that stand before and after count under either file of answers.
+    const whole = new Set(readings.map((one) => JSON.stringify(one)));
+    const both = before.readings.filter((one) => whole.has(JSON.stringify(one)));
+    const steps = [
+      ...(both.length < before.readings.length ? [() => replace(this.accepted, documentText(both))] : []),
+      () => replace(this.answers, answered),
+      ...(both.length < readings.length ? [() => replace(this.accepted, document)] : []),
+    ];
+    for (const [place, step] of steps.entries()) {
       const done = step();
-      if (!done.ok) return done;
+      if (!done.ok) return err(`${done.error}, so ${place === 0 ? nothingAnswered : notWhole}`);
     }
     return ok(undefined);
   }
@@ -151,7 +159,11 @@ function ownText(file: string, bytesMax: number): Result<string | undefined, str
   return text.ok ? ok(text.value) : err(fileSentence(file, text.error, `too large: ${mend}`, mend));
 }
 
-/** Replaces a file in one step, which a power cut does not undo half. */
+function documentText(readings: readonly ReadingText[]): string {
+  return `${JSON.stringify({ version: 1, readings }, undefined, 1)}\n`;
+}
+
+/** Replaces a file in one step, which a power cut does not undo half. The error is a sentence without an end. */
 function replace(file: string, text: string): Result<void, string> {
   const draft = `${file}.${randomBytes(6).toString("hex")}.new`;
   try {
@@ -169,8 +181,6 @@ function replace(file: string, text: string): Result<void, string> {
     return ok(undefined);
   } catch (cause) {
     rmSync(draft, { force: true });
-    return err(
-      `${shortPath(file)} cannot be written (${whyUnwritten(cause)}), so nothing was answered: mend that, then repeat.`,
-    );
+    return err(`${shortPath(file)} cannot be written (${whyUnwritten(cause)})`);
   }
 }
