@@ -17,6 +17,7 @@ import {
 import { dirname } from "node:path";
 import { err, ok, type Result } from "../../core/result.ts";
 import { makeFolder } from "../make-folder.ts";
+import { syncFolder } from "../sync-folder.ts";
 
 const isWindows = process.platform === "win32";
 
@@ -58,10 +59,7 @@ function writeNew(path: string, content: Uint8Array): void {
   } finally {
     unlinkSync(draft);
   }
-  if (isWindows) return;
-  const folder = openSync(dirname(path), "r");
-  fsyncSync(folder);
-  closeSync(folder);
+  syncFolder(dirname(path));
 }
 
 /** The content of a key file, which is made by `create` if it does not exist. */

@@ -1,30 +1,23 @@
 /** What a crash between the two files of cards leaves behind. */
-import { mkdtempSync, renameSync } from "node:fs";
+import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { beforeEach, expect, it, vi } from "vitest";
+import { expect, it } from "vitest";
+import { replaceFile } from "../../adapters/replace-file.ts";
 import { ok } from "../../core/result.ts";
 import { type ReadingText, readingKey } from "../../policy/sections/readings.ts";
 import type { ServerAnswer } from "./card-answers.ts";
 import { CardFiles, type CardState } from "./card-files.ts";
 
-// The process ends where a file would be replaced: everything before has happened, and nothing after.
-let replaced = 0;
-let crashAt = Number.POSITIVE_INFINITY;
-vi.mock("node:fs", async (original) => {
-  const real = await original<typeof import("node:fs")>();
-  const renamed = (from: string, to: string): void => {
-    if (replaced >= crashAt) throw new Error("the process ended");
+/** A disk of a process that ends before this file is replaced. */
+const endingAt = (at: number): typeof replaceFile => {
+  let replaced = 0;
+  return (file, text) => {
+    if (replaced >= at) throw new Error("the process ended");
     replaced += 1;
-    real.renameSync(from, to);
+    replaceFile(file, text);
   };
-  // The disk itself is no part of this.
-  return { ...real, renameSync: renamed, fsyncSync: () => undefined };
-});
-beforeEach(() => {
-  replaced = 0;
-  crashAt = Number.POSITIVE_INFINITY;
-});
+};
 
 const reading = (server: string, tool: string, until = "2999-01-01"): ReadingText => ({
   server,
@@ -66,14 +59,11 @@ it.each(states.entries().toArray())(
   "never has more accepted than before or after the answer (from state %i)",
   async (_place, from) => {
     for (const [at, to] of [0, 1, 2, 3].flatMap((one) => states.map((other) => [one, other] as const))) {
-      crashAt = Number.POSITIVE_INFINITY;
-      const files = new CardFiles(mkdtempSync(join(tmpdir(), "sg-crash-")));
+      const home = mkdtempSync(join(tmpdir(), "sg-crash-"));
+      const files = new CardFiles(home);
       await files.change(() => ok(from));
       const before = counting(files);
-      replaced = 0;
-      crashAt = at;
-      const done = await files.change(() => ok(to));
-      crashAt = Number.POSITIVE_INFINITY;
+      const done = await new CardFiles(home, endingAt(at)).change(() => ok(to));
       const left = counting(files);
       await files.change(() => ok(to));
       const after = counting(files);
@@ -83,8 +73,3 @@ it.each(states.entries().toArray())(
     }
   },
 );
-
-it("is a process that ends where this file says", () => {
-  crashAt = 0;
-  expect(() => renameSync("a", "b")).toThrow("the process ended");
-});

@@ -3,12 +3,12 @@
  * accepted, and `cards/answers.json`, what was answered of each server. Both are replaced in one step, by one process at
  * a time, and are read only where no other user could have written them.
  */
-import { randomBytes } from "node:crypto";
-import { closeSync, fsyncSync, lstatSync, openSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { lstatSync } from "node:fs";
+import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { takeLock } from "../../adapters/daemon/lock.ts";
 import { privateFolder } from "../../adapters/keys/key-files.ts";
+import { replaceFile } from "../../adapters/replace-file.ts";
 import { type Result, err, ok } from "../../core/result.ts";
 import { type PolicySource, parsePolicy } from "../../policy/canonical/policy-document.ts";
 import type { ReadingText } from "../../policy/sections/readings.ts";
@@ -39,9 +39,11 @@ export class CardFiles {
   readonly accepted: string;
   readonly answers: string;
   readonly #folder: string;
+  readonly #replace: typeof replaceFile;
 
   /** `home`: the state folder; `cards` in it is made with the first answer. */
-  constructor(home: string) {
+  constructor(home: string, replace = replaceFile) {
+    this.#replace = replace;
     this.#folder = join(home, "cards");
     this.accepted = join(this.#folder, "accepted.json");
     this.answers = join(this.#folder, "answers.json");
@@ -104,15 +106,24 @@ export class CardFiles {
     const whole = new Set(readings.map((one) => JSON.stringify(one)));
     const both = before.readings.filter((one) => whole.has(JSON.stringify(one)));
     const steps = [
-      ...(both.length < before.readings.length ? [() => replace(this.accepted, documentText(both))] : []),
-      () => replace(this.answers, answered),
-      ...(both.length < readings.length ? [() => replace(this.accepted, document)] : []),
+      ...(both.length < before.readings.length ? [() => this.#replaced(this.accepted, documentText(both))] : []),
+      () => this.#replaced(this.answers, answered),
+      ...(both.length < readings.length ? [() => this.#replaced(this.accepted, document)] : []),
     ];
     for (const [place, step] of steps.entries()) {
       const done = step();
       if (!done.ok) return err(`${done.error}, so ${place === 0 ? nothingAnswered : notWhole}`);
     }
     return ok(undefined);
+  }
+
+  /** The error is a sentence without an end. */
+  #replaced(file: string, text: string): Result<void, string> {
+    try {
+      return ok(this.#replace(file, text));
+    } catch (cause) {
+      return err(`${shortPath(file)} cannot be written (${whyUnwritten(cause)})`);
+    }
   }
 
   #readings(): Result<PolicySource | undefined, string> {
@@ -161,26 +172,4 @@ function ownText(file: string, bytesMax: number): Result<string | undefined, str
 
 function documentText(readings: readonly ReadingText[]): string {
   return `${JSON.stringify({ version: 1, readings }, undefined, 1)}\n`;
-}
-
-/** Replaces a file in one step, which a power cut does not undo half. The error is a sentence without an end. */
-function replace(file: string, text: string): Result<void, string> {
-  const draft = `${file}.${randomBytes(6).toString("hex")}.new`;
-  try {
-    const opened = openSync(draft, "wx", 0o600);
-    try {
-      writeFileSync(opened, text);
-      fsyncSync(opened);
-    } finally {
-      closeSync(opened);
-    }
-    renameSync(draft, file);
-    const folder = openSync(dirname(file), "r");
-    fsyncSync(folder);
-    closeSync(folder);
-    return ok(undefined);
-  } catch (cause) {
-    rmSync(draft, { force: true });
-    return err(`${shortPath(file)} cannot be written (${whyUnwritten(cause)})`);
-  }
 }

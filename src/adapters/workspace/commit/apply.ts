@@ -21,6 +21,7 @@ import {
   rmdirSync,
   unlinkSync,
 } from "node:fs";
+import { syncFolder } from "../../sync-folder.ts";
 import { type EntryFacts, absent, factsOf, fromStats } from "../entry-facts.ts";
 import { entriesPerTurn } from "../workspace-limits.ts";
 import { HeldFolder } from "../held-folder.ts";
@@ -28,7 +29,7 @@ import { isAsWanted } from "./as-wanted.ts";
 import { Journal } from "./journal.ts";
 import { NewFiles } from "./new-files.ts";
 import { ownLike } from "./own-like.ts";
-import { type StagedChange, type StagedEntry, syncFolder } from "./staged-change.ts";
+import type { StagedChange, StagedEntry } from "./staged-change.ts";
 import { reasonOf } from "../system-reason.ts";
 import { TargetWalk } from "./target-walk.ts";
 

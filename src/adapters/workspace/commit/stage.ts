@@ -8,6 +8,7 @@
 import { closeSync, mkdirSync, openSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { randomBytes } from "node:crypto";
+import { syncFolder } from "../../sync-folder.ts";
 import { type Result, err, ok } from "../../../core/result.ts";
 import { type Difference, guardOfContent } from "../difference.ts";
 import { copyContent, createFlags } from "../file-copy.ts";
@@ -15,7 +16,7 @@ import { type HeldFolder, FolderWalk } from "../held-folder.ts";
 import { entriesPerTurn } from "../workspace-limits.ts";
 import { lockChange } from "./change-lock.ts";
 import { SyncQueue } from "./sync-queue.ts";
-import { type StagedChange, type StagedEntry, changesFolder, syncFolder, writeManifest } from "./staged-change.ts";
+import { type StagedChange, type StagedEntry, changesFolder, writeManifest } from "./staged-change.ts";
 import { reasonOf } from "../system-reason.ts";
 
 /** The differences to stage, and the reason why each may have to wait. */

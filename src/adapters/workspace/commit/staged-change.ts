@@ -6,6 +6,7 @@
 import { closeSync, constants, fsyncSync, openSync, readFileSync, renameSync, statSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { type Json, isArray, isObject, member, stringMember } from "../../../core/json.ts";
+import { syncFolder } from "../../sync-folder.ts";
 import type { Difference } from "../difference.ts";
 import { manifestBytesMax } from "../workspace-limits.ts";
 
@@ -128,18 +129,9 @@ function parseEntry(value: Json): StagedEntry | undefined {
   };
 }
 
-/** Makes the names in a folder durable. */
-export function syncFolder(path: string): void {
-  synced(path, constants.O_RDONLY | constants.O_DIRECTORY);
-}
-
 /** Makes the content of a file durable. */
 export function syncFile(path: string): void {
-  synced(path, constants.O_RDONLY | constants.O_NOFOLLOW);
-}
-
-function synced(path: string, flags: number): void {
-  const descriptor = openSync(path, flags);
+  const descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW);
   try {
     fsyncSync(descriptor);
   } finally {
