@@ -1,16 +1,22 @@
 /**
  * The accepted readings of a running gateway: read again when another process answers a card. A file that cannot be read
- * changes nothing: what was read last stays, and where nothing was, no reading counts and everything asks.
+ * gives nothing: what was read last stays, and where nothing was, no reading counts and everything asks. What restricts a
+ * server is taken over all the same, as long as the file of answers can be read.
  */
 import { watch, type FSWatcher } from "node:fs";
 import { dirname } from "node:path";
 import { privateFolder } from "../../adapters/keys/key-files.ts";
 import type { PolicySource } from "../../policy/canonical/policy-document.ts";
 import { stateHome } from "../../adapters/daemon/paths.ts";
+import { whyUnread } from "../state/text-file.ts";
+import type { ServerAnswer } from "./card-answers.ts";
 import { CardFiles, type CardState } from "./card-files.ts";
 
 /** Two files are replaced one after the other; they are read when both have been quiet for this long. */
 const quietMs = 50;
+
+/** Time between two looks at the files where the system tells no changes. */
+const lookMs = 5_000;
 
 /** What this installation accepted, for commands that look at the policies in force. */
 export function installedReadings(environment: NodeJS.ProcessEnv): AcceptedReadings {
@@ -23,6 +29,7 @@ export class AcceptedReadings {
   readonly #listeners: (() => void)[] = [];
   #watcher: FSWatcher | undefined;
   #timer: NodeJS.Timeout | undefined;
+  #looking: NodeJS.Timeout | undefined;
   #source: PolicySource | undefined;
   #state: CardState = { readings: [], servers: new Map() };
   #text = "";
@@ -59,40 +66,74 @@ export class AcceptedReadings {
     return changed;
   }
 
-  /** Follows what other processes answer. */
-  watch(): void {
+  /** Follows what other processes answer. `follow`: how the system tells changes of a folder. */
+  watch(follow: typeof watch = watch): void {
     const folder = dirname(this.#files.accepted);
     const usable = privateFolder(folder);
-    if (!usable.ok) return this.#tell(usable.error);
-    this.#watcher = watch(folder, { persistent: false }, () => {
-      clearTimeout(this.#timer);
-      this.#timer = setTimeout(() => void this.refresh(), quietMs);
-      this.#timer.unref();
-    });
-    this.#watcher.on("error", () => undefined); // a folder that vanished: what was read stays
+    if (!usable.ok) this.#tell(usable.error);
+    try {
+      this.#watcher = follow(folder, { persistent: false }, () => {
+        clearTimeout(this.#timer);
+        this.#timer = setTimeout(() => void this.refresh(), quietMs);
+        this.#timer.unref();
+      });
+      this.#watcher.on("error", (cause) => this.#look(cause));
+    } catch (cause) {
+      this.#look(cause);
+    }
   }
 
   close(): void {
     clearTimeout(this.#timer);
+    clearInterval(this.#looking);
     this.#watcher?.close();
   }
 
+  /** Without a watcher, as where a system has no more of them to give, a refusal of another process must count all the same. */
+  #look(cause: unknown): void {
+    if (this.#looking !== undefined) return;
+    this.#tell(
+      `Answers to cards that other processes give count here within ${lookMs / 1_000} seconds, not at once: their folder cannot be watched (${whyUnread(cause)}).`,
+    );
+    this.#looking = setInterval(() => void this.refresh(), lookMs);
+    this.#looking.unref();
+  }
+
   #read(): boolean {
-    const state = this.#files.read();
-    const source = state.ok ? this.#files.source() : state;
-    if (!state.ok || !source.ok) {
-      const sentence = state.ok ? (source.ok ? "" : source.error) : state.error;
-      if (this.#fault !== sentence)
-        this.#tell(`The accepted cards cannot be read, what was read before stays: ${sentence}`);
-      this.#fault = sentence;
-      return false;
-    }
-    this.#fault = undefined;
-    const text = JSON.stringify([state.value.readings, [...state.value.servers]]);
+    const read = this.#files.read();
+    if (!read.ok && this.#fault !== read.error)
+      this.#tell(`The accepted cards cannot be read, what was read before stays: ${read.error}`);
+    this.#fault = read.ok ? undefined : read.error;
+    const state = read.ok ? read.value : this.#restricted();
+    const text = JSON.stringify([state.readings, [...state.servers]]);
     if (text === this.#text) return false;
     this.#text = text;
-    this.#state = state.value;
-    this.#source = source.value;
+    this.#state = state;
+    this.#source = this.#files.counting(state);
     return true;
   }
+
+  /** What was read last, with what the file of answers takes away since. */
+  #restricted(): CardState {
+    const servers = this.#files.servers();
+    if (!servers.ok) return this.#state;
+    const stricter = new Map(this.#state.servers);
+    for (const [server, answer] of servers.value) {
+      const both = stricterOf(stricter.get(server), answer);
+      if (both !== undefined) stricter.set(server, both);
+    }
+    return { ...this.#state, servers: stricter };
+  }
 }
+
+/** The earlier answer with what the later one takes away; undefined where neither takes anything. */
+function stricterOf(earlier: ServerAnswer | undefined, later: ServerAnswer): ServerAnswer | undefined {
+  const answers = [earlier?.answer, later.answer];
+  const answer = restrictions.find((one) => answers.includes(one));
+  const flagged = earlier?.flagged ?? later.flagged;
+  if (answer === undefined && flagged === undefined) return earlier;
+  return { ...later, answer: answer ?? later.answer, ...(flagged === undefined ? {} : { flagged }) };
+}
+
+/** Answers without which more would be permitted, the stricter first. */
+const restrictions = ["refused", "isolated"] as const;

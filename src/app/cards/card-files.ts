@@ -3,7 +3,7 @@
  * accepted, and `cards/answers.json`, what was answered of each server. Both are replaced in one step, by one process at
  * a time, and are read only where no other user could have written them.
  */
-import { lstatSync } from "node:fs";
+import { type Stats, lstatSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { takeLock } from "../../adapters/daemon/lock.ts";
@@ -15,7 +15,7 @@ import type { ReadingText } from "../../policy/sections/readings.ts";
 import { policyTextUnitsMax, readingsMax } from "../../policy/values/limits.ts";
 import { diagnosticLine } from "../policy/diagnostic-line.ts";
 import { shortPath } from "../state/sentences.ts";
-import { fileSentence, textFile, whyUnwritten } from "../state/text-file.ts";
+import { fileSentence, textFile, whyUnread, whyUnwritten } from "../state/text-file.ts";
 import { type ServerAnswers, answersText, readAnswers } from "./card-answers.ts";
 
 /** Bytes of the file of answers: a digest for each tool of each server. */
@@ -53,25 +53,33 @@ export class CardFiles {
   read(): Result<CardState, string> {
     const readings = this.#readings();
     if (!readings.ok) return readings;
-    const text = ownText(this.answers, answersBytesMax);
+    const servers = this.servers();
+    return servers.ok ? ok({ readings: readings.value?.document.readings ?? [], servers: servers.value }) : servers;
+  }
+
+  /** What was answered of each server; what restricts one holds even where the readings cannot be read. */
+  servers(): Result<ServerAnswers, string> {
+    const text = this.#ownText(this.answers, answersBytesMax);
     if (!text.ok) return text;
     const servers = text.value === undefined ? ok(nothing.servers) : readAnswers(text.value);
-    if (!servers.ok) return err(`${shortPath(this.answers)}: ${servers.error}: ${mend}`);
-    return ok({ readings: readings.value?.document.readings ?? [], servers: servers.value });
+    return servers.ok ? servers : err(`${shortPath(this.answers)}: ${servers.error}: ${mend}`);
   }
 
   /** The readings that count, as a document to be added to every policy; undefined where there are none. */
   source(): Result<PolicySource | undefined, string> {
     const state = this.read();
-    if (!state.ok) return state;
-    const { servers, readings } = state.value;
+    return state.ok ? ok(this.counting(state.value)) : state;
+  }
+
+  /** The same of a state that was read. */
+  counting({ servers, readings }: CardState): PolicySource | undefined {
     const counting = readings.filter(({ server }) => {
       const answer = servers.get(server);
       return answer?.answer !== "refused" && answer?.flagged === undefined;
     });
-    if (counting.length === 0) return ok(undefined);
+    if (counting.length === 0) return undefined;
     const locate = (): { line: number; column: number } => ({ line: 0, column: 0 });
-    return ok({ file: this.accepted, locate, document: { version: 1, readings: counting } });
+    return { file: this.accepted, locate, document: { version: 1, readings: counting } };
   }
 
   /**
@@ -127,7 +135,7 @@ export class CardFiles {
   }
 
   #readings(): Result<PolicySource | undefined, string> {
-    const text = ownText(this.accepted, policyTextUnitsMax);
+    const text = this.#ownText(this.accepted, policyTextUnitsMax);
     if (!text.ok || text.value === undefined) return text.ok ? ok(undefined) : text;
     const parsed = parsePolicy(text.value, this.accepted);
     if (!parsed.ok) {
@@ -143,6 +151,27 @@ export class CardFiles {
     return ok(parsed.value);
   }
 
+  /** The text of a file that this user alone may write; undefined where there is none. */
+  #ownText(file: string, bytesMax: number): Result<string | undefined, string> {
+    try {
+      // In a folder of others an older file of this user can be put in the place of the newest.
+      const folder = statSync(this.#folder, { throwIfNoEntry: false });
+      const own = lstatSync(file, { throwIfNoEntry: false });
+      if (folder === undefined || own === undefined) return ok(undefined);
+      const odd = !folder.isDirectory() || isForeign(folder) ? this.#folder : file;
+      if (odd !== file || !own.isFile() || isForeign(own)) {
+        const [what, mode] = odd === file ? ["file", 600] : ["folder", 700];
+        return err(
+          `${shortPath(odd)} is not a ${what} that you alone may write: check who changed it, then \`chmod ${mode}\` or remove it.`,
+        );
+      }
+    } catch (cause) {
+      return err(`${shortPath(file)} cannot be read (${whyUnread(cause)}): ${mend}`);
+    }
+    const text = textFile(file, bytesMax);
+    return text.ok ? ok(text.value) : err(fileSentence(file, text.error, `too large: ${mend}`, mend));
+  }
+
   async #turn(): Promise<ReturnType<typeof takeLock>> {
     for (let turn = 0; ; turn += 1) {
       const taken = takeLock(join(this.#folder, "lock"));
@@ -155,21 +184,11 @@ export class CardFiles {
   }
 }
 
-/** The text of a file that this user alone may write; undefined where there is none. */
-function ownText(file: string, bytesMax: number): Result<string | undefined, string> {
-  const found = lstatSync(file, { throwIfNoEntry: false });
-  if (found === undefined) return ok(undefined);
-  const isWindows = process.platform === "win32";
-  const foreign = !isWindows && (found.uid !== process.getuid?.() || (found.mode & 0o022) !== 0);
-  if (!found.isFile() || foreign) {
-    return err(
-      `${shortPath(file)} is not a file that you alone may write: check who changed it, then \`chmod 600\` or remove it.`,
-    );
-  }
-  const text = textFile(file, bytesMax);
-  return text.ok ? ok(text.value) : err(fileSentence(file, text.error, `too large: ${mend}`, mend));
-}
-
 function documentText(readings: readonly ReadingText[]): string {
   return `${JSON.stringify({ version: 1, readings }, undefined, 1)}\n`;
+}
+
+/** Whether other users may write it; Windows keeps access rights elsewhere. */
+function isForeign({ uid, mode }: Stats): boolean {
+  return process.platform !== "win32" && (uid !== process.getuid?.() || (mode & 0o022) !== 0);
 }
