@@ -8,27 +8,36 @@ import { dirname } from "node:path";
 import { privateFolder } from "../../adapters/keys/key-files.ts";
 import type { PolicySource } from "../../policy/canonical/policy-document.ts";
 import { stateHome } from "../../adapters/daemon/paths.ts";
+import { type Result, ok } from "../../core/result.ts";
 import { whyUnread } from "../state/text-file.ts";
-import type { ServerAnswer } from "./card-answers.ts";
+import type { ServerAnswer, ServerAnswers } from "./card-answers.ts";
 import { CardFiles, type CardState } from "./card-files.ts";
 
 /** Two files are replaced one after the other; they are read when both have been quiet for this long. */
 const quietMs = 50;
 
-/** Time between two looks at the files where the system tells no changes. */
+/** Time between two looks at the files where the system tells no changes, and between two tries to write a flag. */
 const lookMs = 5_000;
+
+/** Characters of the evidence against a server. */
+const flagCharactersMax = 200;
 
 /** What this installation accepted, for commands that look at the policies in force. */
 export function installedReadings(environment: NodeJS.ProcessEnv): AcceptedReadings {
   return new AcceptedReadings(new CardFiles(stateHome(environment)), () => undefined);
 }
 
+const noServers: ServerAnswers = new Map();
+
 export class AcceptedReadings {
   readonly #files: CardFiles;
   readonly #tell: (text: string) => void;
   readonly #listeners: (() => void)[] = [];
   #watcher: FSWatcher | undefined;
+  /** Evidence that is in force and not on record yet, by server. */
+  readonly #flags = new Map<string, ServerAnswer & { readonly flagged: string }>();
   #timer: NodeJS.Timeout | undefined;
+  #retry: NodeJS.Timeout | undefined;
   #looking: NodeJS.Timeout | undefined;
   #source: PolicySource | undefined;
   #state: CardState = { readings: [], servers: new Map() };
@@ -66,6 +75,40 @@ export class AcceptedReadings {
     return changed;
   }
 
+  /** Evidence against a server: in force at once, before it is on record. False where there is some already. */
+  flag(server: string, why: string): boolean {
+    const { servers } = this.#state;
+    if (servers.get(server)?.flagged !== undefined) return false;
+    const nothing = { answer: "later", at: new Date().toISOString(), by: "sluicegate", tools: {} } as const;
+    this.#flags.set(server, { ...nothing, flagged: why.slice(0, flagCharactersMax) });
+    this.refresh();
+    return true;
+  }
+
+  /** Puts the flags on record; where that fails they stay in force here, and it is tried again. */
+  async recordFlags(): Promise<Result<void, string>> {
+    clearTimeout(this.#retry);
+    if (this.#flags.size === 0) return ok(undefined);
+    const written = await this.#files.change((state) => ok(this.#flaggedIn(state)));
+    if (!written.ok) {
+      this.#retry = setTimeout(() => void this.recordFlags(), lookMs);
+      this.#retry.unref();
+      return written;
+    }
+    this.refresh();
+    return ok(undefined);
+  }
+
+  #flaggedIn(state: CardState): CardState {
+    if (this.#flags.size === 0) return state;
+    const servers = new Map(state.servers);
+    for (const [server, flag] of this.#flags) {
+      const answer = servers.get(server) ?? flag;
+      servers.set(server, { ...answer, flagged: answer.flagged ?? flag.flagged });
+    }
+    return { ...state, servers };
+  }
+
   /** Follows what other processes answer. `follow`: how the system tells changes of a folder. */
   watch(follow: typeof watch = watch): void {
     const folder = dirname(this.#files.accepted);
@@ -85,6 +128,7 @@ export class AcceptedReadings {
 
   close(): void {
     clearTimeout(this.#timer);
+    clearTimeout(this.#retry);
     clearInterval(this.#looking);
     this.#watcher?.close();
   }
@@ -104,7 +148,9 @@ export class AcceptedReadings {
     if (!read.ok && this.#fault !== read.error)
       this.#tell(`The accepted cards cannot be read, what was read before stays: ${read.error}`);
     this.#fault = read.ok ? undefined : read.error;
-    const state = read.ok ? read.value : this.#restricted();
+    for (const [server, { flagged }] of read.ok ? read.value.servers : noServers)
+      if (flagged !== undefined) this.#flags.delete(server); // it is on record
+    const state = this.#flaggedIn(read.ok ? read.value : this.#restricted());
     const text = JSON.stringify([state.readings, [...state.servers]]);
     if (text === this.#text) return false;
     this.#text = text;

@@ -1,7 +1,7 @@
-import { mkdtempSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { expect, it } from "vitest";
+import { dirname, join } from "node:path";
+import { afterEach, expect, it, vi } from "vitest";
 import type { ToolContract } from "../../core/contract.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
 import type { LoadedPolicy } from "../../gateway/ports/policy.ts";
@@ -19,6 +19,8 @@ const look: JsonObject = {
   inputSchema: { type: "object", properties: {} },
   annotations: { readOnlyHint: true, openWorldHint: false },
 };
+
+afterEach(() => void vi.useRealTimers());
 
 class Scene {
   readonly told: string[] = [];
@@ -118,6 +120,48 @@ it("gives what was accepted to exactly these tools, and takes it away on evidenc
   expect(await scene.answers("later")).toMatchObject({ state: "flagged" });
   expect(await scene.answers("accept")).toMatchObject({ state: "trusted" });
   expect(scene.policy.contractOfTool("app", look).source).toBe("card");
+});
+
+it("holds evidence in memory while it cannot be put on record, says so, and tries again", async () => {
+  const scene = new Scene();
+  scene.sees([look]);
+  await scene.answers("accept");
+  const folder = dirname(scene.files.accepted);
+  const lock = join(folder, "lock");
+  rmSync(lock);
+  mkdirSync(lock); // no process gets its turn
+  vi.useFakeTimers({ toFake: ["setTimeout"] });
+  await scene.desk.flag("app", "it left its scope");
+  expect(scene.told.at(-2)).toMatch(/does not count any more: it left its scope/);
+  expect(scene.told.at(-1)).toMatch(/not on record.*until Sluicegate ends.*tried again/);
+  await scene.policies.refresh();
+  expect(scene.policy.contractOfTool("app", look).source).toBe("unknown");
+  expect(scene.desk.card("app")).toMatchObject({ state: "flagged" });
+  const read = (): unknown => scene.files.servers();
+  expect(read()).toMatchObject({
+    value: new Map([["app", expect.not.objectContaining({ flagged: expect.anything() })]]),
+  });
+  rmSync(lock, { recursive: true });
+  scene.readings.refresh(); // another answer of another process gives nothing back
+  expect(scene.desk.card("app")).toMatchObject({ state: "flagged" });
+  await vi.advanceTimersByTimeAsync(5_000);
+  vi.useRealTimers();
+  await vi.waitFor(() =>
+    expect(read()).toMatchObject({
+      value: new Map([["app", expect.objectContaining({ flagged: "it left its scope" })]]),
+    }),
+  );
+  expect(await scene.answers("accept")).toMatchObject({ state: "trusted" });
+  scene.readings.close();
+});
+
+it("remembers evidence against a server whose card was not answered yet", async () => {
+  const scene = new Scene();
+  scene.sees([look]);
+  await scene.desk.flag("app", "it left its scope");
+  expect(scene.desk.card("app")).toMatchObject({ state: "flagged", answer: { answer: "later" } });
+  expect(await scene.answers("reads")).toMatch(/left its scope/);
+  expect(await scene.answers("accept")).toMatchObject({ state: "trusted" });
 });
 
 it("refuses a server, or one that runs without the isolation it was accepted for", async () => {

@@ -184,21 +184,15 @@ export class CardDesk implements Cards {
 
   /** Evidence against a server: nothing of it counts until its card is answered again. */
   async flag(server: string, why: string): Promise<void> {
-    const answer = this.#parts.readings.state.servers.get(server);
-    if (answer === undefined || answer.flagged !== undefined) return;
-    const written = await this.#parts.files.change((state) => {
-      const before = state.servers.get(server);
-      if (before === undefined) return ok(state);
-      return ok({ ...state, servers: new Map(state.servers).set(server, { ...before, flagged: why.slice(0, 200) }) });
-    });
-    if (!written.ok) return this.#parts.tell(written.error);
-    this.#parts.readings.refresh();
-    this.#parts.tell(
-      notice(
-        `What you accepted of server \`${server}\` does not count any more: ${why}`,
-        ` Look: \`sluicegate cards ${shown(server, 64)}\`.`,
-      ),
-    );
+    const { readings, tell } = this.#parts;
+    const isAnswered = readings.state.servers.has(server);
+    if (!readings.flag(server, why)) return;
+    const way = ` Look: \`sluicegate cards ${shown(server, 64)}\`.`;
+    if (isAnswered) tell(notice(`What you accepted of server \`${server}\` does not count any more: ${why}`, way));
+    const written = await readings.recordFlags();
+    if (written.ok) return;
+    const still = ` This is not on record, so it holds until Sluicegate ends; it is tried again. ${written.error}`;
+    tell(notice(`Against server \`${server}\`: ${why}.`, still));
   }
 
   #known(server: string): Known {
