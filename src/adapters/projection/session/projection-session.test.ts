@@ -62,11 +62,15 @@ test("calls that overlap share what nobody can tell apart", async () => {
   expect(paths(await projection.trace("b"))).toEqual(["ambiguous /project/x", "call /project/y"]);
 });
 
-test("a trace is told once, and only of calls that ran", async () => {
+test("the trace of an ended call is told to all who judge its texts, and only of calls that ran", async () => {
   void projection.begin("a", "read", plain);
+  server.tracer.see({ path: "/project/x" });
   projection.end("a");
-  expect((await projection.trace("a")).failure).toBeUndefined();
-  expect(await projection.trace("a")).toMatchObject({
+  const [first, second] = await Promise.all([projection.trace("a"), projection.trace("a")]);
+  expect(paths(first)).toEqual(["call /project/x"]);
+  expect(second).toEqual(first);
+  expect(await projection.trace("a")).toEqual(first);
+  expect(await projection.trace("never begun")).toMatchObject({
     complete: false,
     failure: expect.stringContaining("no longer known"),
   });

@@ -76,6 +76,8 @@ class Session implements LaunchedProjection {
   readonly #open = new Map<string, CallRecord>();
   /** Ended calls whose traces may still be asked for; of too many the oldest are forgotten. */
   readonly #ended: BoundedMap<string, CallRecord>;
+  /** Traces of ended calls that were asked for. */
+  readonly #told = new BoundedMap<string, Promise<EffectTrace>>(keptCallsMax);
   readonly #verdicts = new AwaitedVerdicts(keptCallsMax);
   readonly #listeners = new Set<() => void>();
   readonly #overdue = new Set<(call: string) => void>();
@@ -259,11 +261,20 @@ class Session implements LaunchedProjection {
     this.#after(serverEndWaitMsMax, () => this.kill(failure));
   }
 
-  async #callTrace(call: string): Promise<EffectTrace> {
-    const open = this.#open.get(call);
-    const record = open ?? this.#ended.get(call);
+  /** Texts of a call are judged beside its result, so the trace of an ended call is told again. */
+  #callTrace(call: string): Promise<EffectTrace> {
+    const told = this.#told.get(call);
+    if (told !== undefined) return told;
+    const ended = this.#ended.get(call);
     this.#ended.delete(call);
+    const trace = this.#newTrace(call, this.#open.get(call) ?? ended);
+    if (ended !== undefined) this.#told.set(call, trace);
+    return trace;
+  }
+
+  async #newTrace(call: string, record: CallRecord | undefined): Promise<EffectTrace> {
     if (record === undefined) return this.#traceOf(new EventBag(), false, undefined, untoldText);
+    const open = this.#open.get(call);
     record.stopWaiting();
     const whole = (record.lostAfter ?? this.#lost) === record.lostBefore;
     const looking = this.#book?.look(this.#blind, call);
@@ -379,7 +390,6 @@ const crowdedText =
 const waitedText =
   "Not executed: the server was busy with another call for too long. Try again, or restart the session.";
 const abandonedText = "Not executed: the call was given up while it waited for its turn.";
-const untoldText =
-  "The effects of the call are no longer known: they were reported already, or too many calls have ended since.";
+const untoldText = "The effects of the call are no longer known: too many calls have ended since.";
 const remainsText = "What is left of a projection could not be cleared away; the next start tries again.";
 const discardedText = "What the server wrote was rejected, so it was ended. Restart the session to use it again.";
