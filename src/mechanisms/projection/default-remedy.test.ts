@@ -14,6 +14,8 @@ test("by default the way on keeps the default for every other server", () => {
   expect(wayOf(signal, "where-possible")).toBe(wayOf(signal, "auto"));
 });
 
+const closed = { ...orderOf().scope.net, mode: "none", allow: [] } as const;
+
 type Seen = Partial<EffectEvent> & Pick<EffectEvent, "action">;
 
 test("by default a need that the projection refused is not held against a call, and anything else is", () => {
@@ -38,4 +40,22 @@ test("by default a need that the projection refused is not held against a call, 
   expect(rulesOf(key, "where-possible", "B")).toEqual(["file.secret"]);
   expect(rulesOf({ action: "file-write", path: "/root/.ssh/authorized_keys" }, "where-possible")).not.toEqual([]);
   expect(rulesOf({ action: "process-signal" }, "where-possible")).toEqual(["process.signal"]);
+});
+
+test("by default what only the broker could have passed on is tried in vain unless the broker tells it", () => {
+  const rulesOf = (seen: Seen, mode: IsolationOrder["mode"], tier: "A" | "B" = "A"): readonly string[] => {
+    const trace = traceOf({ tier, events: [event({ outcome: "success", grade: "kernel", ...seen })] });
+    return judgeTrace(grounds(trace, { ...orderOf({ net: closed }), mode })).violations.map(({ rule }) => rule);
+  };
+  // A datagram leaves its socket without an error, although nothing carries it.
+  const question = { address: "198.18.0.1", port: 53, transport: "udp" } as const;
+  for (const action of ["net-connect", "net-send"] as const) {
+    expect(rulesOf({ action, ...question }, "auto")).toEqual(["net.destination"]);
+    expect(rulesOf({ action, ...question }, "where-possible")).toEqual([]);
+    expect(rulesOf({ action, ...question }, "where-possible", "B")).toEqual(["net.destination"]);
+    expect(rulesOf({ action, ...question, grade: "broker" }, "where-possible")).toEqual(["net.destination"]);
+  }
+  expect(rulesOf({ action: "dns-query", domain: "x.example" }, "where-possible")).toEqual([]);
+  const socket = { action: "net-connect", transport: "unix", path: "/run/x.sock" } as const;
+  expect(rulesOf(socket, "where-possible")).toEqual(["net.socket"]);
 });

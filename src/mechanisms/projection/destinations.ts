@@ -100,6 +100,15 @@ export function wasLetPass({ grade, outcome }: EffectEvent, grounds: Grounds): b
   return grade === "broker" && outcome === "success" && trustsBroker(grounds);
 }
 
+/**
+ * What the server sent, and only the broker can have passed on: datagrams leave a socket without an error, wherever they are
+ * dropped. What the broker lets pass it tells itself.
+ */
+export function endedAtBroker({ action, grade, transport }: EffectEvent, grounds: Grounds): boolean {
+  const sends = action === "net-connect" || action === "net-send" || action === "dns-query";
+  return sends && transport !== "unix" && grade !== "broker" && trustsBroker(grounds);
+}
+
 /** True iff the scope names where the event goes. */
 export function namesDestination(event: EffectEvent, grounds: Grounds): boolean {
   const { order, trace, judgedDestinations } = grounds;

@@ -6,7 +6,7 @@
  * Each part only adds findings, so more events, weaker grades and less complete traces never make a call look better.
  */
 import type { EffectEvent } from "../../core/isolation/effect-trace.ts";
-import { wasLetPass } from "./destinations.ts";
+import { endedAtBroker, wasLetPass } from "./destinations.ts";
 import { effectFindings } from "./effect-rules.ts";
 import type { Finding, Grounds } from "./grounds.ts";
 import { noiseOf } from "./noise.ts";
@@ -61,9 +61,11 @@ const needs: ReadonlySet<string> = new Set(["file.read", "file.write", "net.dest
  * Under the default no operator wrote what a server needs, so what it tried in vain is told to the operator and not held
  * against the call. Keys, files that others obey and other processes are no such need, and neither is what came about.
  */
-function wasOnlyTried({ action, outcome, path }: EffectEvent, rule: string, { order, trace }: Grounds): boolean {
+function wasOnlyTried(event: EffectEvent, rule: string, grounds: Grounds): boolean {
+  const { order, trace } = grounds;
+  const { action, outcome, path } = event;
   if (order.mode !== "where-possible") return false;
-  if (needs.has(rule)) return outcome === "denied" || outcome === "failed";
+  if (needs.has(rule)) return outcome === "denied" || outcome === "failed" || endedAtBroker(event, grounds);
   // Programs look there for a container around them. With processes of its own a projection shows theirs and no others.
   const hasOwnProcesses = trace.tier === "A" || trace.tier === "A-";
   return hasOwnProcesses && action === "file-read" && path !== undefined && /^\/proc\/\d+\/environ$/.test(path);

@@ -179,7 +179,17 @@ function namedIn(grounds: Grounds): readonly string[] {
 }
 
 function isNamedChange(path: string, grounds: Grounds): boolean {
-  return grounds.trace.places.workspace.some((folder) => isNamed(`${folder}/${path}`, grounds));
+  return (
+    grounds.trace.places.workspace.some((folder) => isNamed(`${folder}/${path}`, grounds)) || isKeptByGit(path, grounds)
+  );
+}
+
+/** Where git keeps what the call names: a file in its index, and the content among its objects. Refs and settings are more. */
+function isKeptByGit(path: string, grounds: Grounds): boolean {
+  const repository = /^((?:.*\/)?)\.git\/(?:index(?:\.lock)?|objects\/.+)$/.exec(path)?.[1];
+  if (repository === undefined) return false;
+  const roots = grounds.trace.places.workspace.map((folder) => normalPath(`${folder}/${repository}`));
+  return roots.some((root) => root !== undefined && namedIn(grounds).some((base) => isWithin(base, root)));
 }
 
 /** One of these programs, that the scope does not name. */
