@@ -118,6 +118,17 @@ describe("what follows", () => {
     expect(look(shell, { command: "echo 'a" }).reason?.facts).toEqual({ because: ["it cannot be read as a command"] });
   });
 
+  it("nothing, where an enclosed process might only read a file that others obey", () => {
+    const enclosed = { ...files, process: { tier: "A", order: "o" } } as const;
+    const witnessed = { ...enclosed, source: "enforced" } as const;
+    const config = { path: "eslint.config.js" };
+    for (const of of [files, enclosed, { ...files, source: "enforced" } as const])
+      expect(look(of, config).reason?.facts["because"]).toBeDefined();
+    expect(look(witnessed, config)).toEqual({ reason: undefined, contract: undefined });
+    // Places that run by themselves wherever they lie.
+    expect(look(witnessed, { path: "~/.bashrc" }).reason).toBeDefined();
+  });
+
   it("a contract that is sure of what was seen, and only fears what was not", () => {
     expect(look(shell, { command: "git push" }).contract?.effects).toEqual({
       must: ["execute.local", "write.external.publish"],

@@ -19,7 +19,7 @@ import {
   noteSecret,
   plainFindings,
 } from "../shell/findings.ts";
-import { writingEffects, writtenPlaceOf } from "../shell/paths.ts";
+import { placeOf, writingEffects, writtenPlaceOf } from "../shell/paths.ts";
 
 export type { CommandEffects } from "../shell/findings.ts";
 
@@ -36,7 +36,10 @@ const otherLanguage =
  */
 export const argumentUnitsMax = 65_536;
 
-type Read = Pick<ToolContract, "effects" | "arguments" | "rest"> & { readonly found: CommandEffects };
+type Read = Pick<ToolContract, "effects" | "arguments" | "rest"> & {
+  readonly witnessed: boolean;
+  readonly found: CommandEffects;
+};
 
 /** One call is asked about several times, for its power, for what it reveals, and when it is put on record. */
 const known = new WeakMap<JsonObject, Read>();
@@ -45,10 +48,12 @@ const known = new WeakMap<JsonObject, Read>();
 export function argumentEffects(contract: ToolContract, given: JsonObject): CommandEffects {
   if (!isRead(contract, given)) return unread(contract);
   const { effects, arguments: declared, rest } = contract;
+  const witnessed = isWitnessed(contract);
   const last = known.get(given);
-  if (last?.effects === effects && last.arguments === declared && last.rest === rest) return last.found;
+  const same = last?.effects === effects && last.arguments === declared && last.rest === rest;
+  if (same && last.witnessed === witnessed) return last.found;
   const found = readArguments(contract, given);
-  known.set(given, { effects, arguments: declared, rest, found });
+  known.set(given, { effects, arguments: declared, rest, witnessed, found });
   return found;
 }
 
@@ -124,10 +129,18 @@ function pathArgument(text: string, contract: ToolContract, found: Findings): vo
   const glob = /[*?[]/.test(path);
   if (may("read")) noteSecret(found, path, glob);
   if (!may("write") && !may("execute")) return;
-  const place = writtenPlaceOf(path, glob);
+  const place = isWitnessed(contract) ? placeOf(path, glob) : writtenPlaceOf(path, glob);
   add(found, ...writingEffects(place));
   const flag = flags[place ?? "nothing"];
   if (flag !== undefined) found.flags.add(flag);
+}
+
+/**
+ * What an enclosed process writes is seen in its overlay, and a file that others obey is never taken over from there. A tool
+ * of which nothing else is known may as well only read the file that the call names.
+ */
+function isWitnessed({ source, process }: ToolContract): boolean {
+  return source === "enforced" && process !== undefined;
 }
 
 const flags: { readonly [place: string]: CommandFlag } = {
