@@ -82,6 +82,40 @@ describe("a tool that no authority labels, in an enclosed process", () => {
   });
 });
 
+describe("an accepted card about a tool in an enclosed process", () => {
+  const accepted = (label: string): string =>
+    `readings: [{server: s, tool: frob, digest: ${"d".repeat(64)}, until: "2099-01-01", label: ${label}}]`;
+  const both = (label: string, tool?: JsonObject) =>
+    [contract(accepted(label), tool), contract(accepted(label), tool, false)] as const;
+
+  it("was proposed from words, so what it says of the outside is inside", () => {
+    const [inside, outside] = both(
+      "{effects: {must: [read.external], may: [read.external, write.external.delete]}, flags: [open_world, irreversible]}",
+    );
+    expect(inside).toMatchObject({ source: "card", process, rest: { sink: false } });
+    expect(inside.effects).toEqual({ must: [], may: ["read.local", "write.local.delete"] });
+    expect(inside.flags).toEqual({ irreversible: true, openWorld: false });
+    expect(outside.effects.must).toEqual(["read.external"]);
+    expect([outside.flags.openWorld, outside.rest.sink]).toEqual([true, true]);
+    const short = both("{effects: {must: [read.local], may: [read, write, execute.local]}}")[0];
+    expect(short.effects).toEqual({ must: ["read.local"], may: ["execute.local", "read.local", "write.local"] });
+  });
+
+  it("and what the server says against itself stands", () => {
+    const admits = both(
+      "{effects: [read.external]}",
+      meta({ effects: ["write.external.send"], flags: ["open_world"] }),
+    )[0];
+    expect(admits.effects).toEqual({ must: ["write.external.send"], may: ["read.local", "write.external.send"] });
+    expect(admits.flags.openWorld).toBe(true);
+  });
+
+  it("is bounded alone: the operator's word stands", () => {
+    const said = contract(`labels: {s.frob: {effects: [read.external]}}\n${accepted("{effects: [read.local]}")}`);
+    expect(said.effects.may).toEqual(["read.external"]);
+  });
+});
+
 describe("the memory of a process", () => {
   it("is written by every tool and method of its server, enclosed or not", () => {
     for (const enclosed of [true, false]) {

@@ -26,6 +26,18 @@ export function enclosedRange({ inferred, shipped }: Claims): EffectRange {
   return { must: admitted.must, may: [...new Set(may)].toSorted() };
 }
 
+/**
+ * Effects that were stated without knowing the process, as one without a way out can have them: what would be outside is
+ * inside, and nothing outside is certain.
+ */
+export function insideOf({ must, may }: EffectRange): EffectRange {
+  const inside = may.map((effect) => {
+    const [base = "", reach, ...action] = effect.split(".");
+    return reach === "local" ? effect : [base, "local", ...action].join(".");
+  });
+  return { must: must.filter((effect) => !effect.includes(".external")), may: [...new Set(inside)].toSorted() };
+}
+
 /** Flags of such a tool: what the words of its server say against it. */
 export function enclosedFlags({ inferred, shipped }: Claims): EffectFlags {
   const own = shipped?.flags;

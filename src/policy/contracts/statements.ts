@@ -14,7 +14,7 @@ import {
   trustOf,
   unknownRange,
 } from "../../core/label.ts";
-import { enclosedFlags, enclosedRange, saysSomething } from "./enclosed.ts";
+import { enclosedFlags, enclosedRange, insideOf, saysSomething } from "./enclosed.ts";
 import type { Inferred } from "./infer.ts";
 import type { ServerFacts, ToolStatement } from "../ir/label-table.ts";
 
@@ -59,9 +59,16 @@ export function claimedOf({ believed, shipped }: Evidence): readonly Effect[] {
   return shipped.effects.must.filter((effect) => stated?.value.must.includes(effect) !== true);
 }
 
+/** The stated effects; a card was proposed from words, so an enclosed process bounds what it says. */
+function statedEffects({ believed, process }: Evidence): Settled<EffectRange> | undefined {
+  const stated = firstOf(believed, "effects");
+  if (stated?.source !== "card" || process === undefined) return stated;
+  return { ...stated, value: insideOf(stated.value) };
+}
+
 export function effectsOf(evidence: Evidence): Settled<EffectRange> {
   const { facts, shipped, inferred } = evidence;
-  const stated = firstOf(evidence.believed, "effects");
+  const stated = statedEffects(evidence);
   if (stated !== undefined) {
     return stated.source !== "operator" && shipped?.effects !== undefined
       ? { value: unionOfEffects(stated.value, shipped.effects), source: stated.source }
@@ -103,7 +110,11 @@ export function flagsOf(evidence: Evidence): EffectFlags {
     irreversible: irreversible || own.irreversible,
     openWorld: openWorld || own.openWorld,
   });
-  if (stated !== undefined || effects !== undefined) return joined(stated?.value ?? none);
+  if (stated !== undefined || effects !== undefined) {
+    const said = stated?.value ?? none;
+    const inside = stated?.source === "card" && evidence.process !== undefined;
+    return joined(inside ? { ...said, openWorld: false } : said);
+  }
   if (evidence.process !== undefined) return enclosedFlags(evidence);
   if (facts.trust === "trusted") return joined(inferred);
   return { irreversible: true, openWorld: evidence.reach !== "local" };
