@@ -333,13 +333,6 @@ describe("suspicion", () => {
       judgeTrace(grounds(traceOf({ changes }), orderOf(), all, given)).suspicions.map(({ rule }) => rule);
     expect(found([change("a/b")], { path: "a" })).toEqual([]);
     expect(found([change("b")], { path: ["a", "file:///%zz"] })).toEqual(["suspicion.writes-elsewhere"]);
-    // Git keeps what the call names in its index and objects; refs say more, and another repository is elsewhere.
-    const kept = [change(".git/index"), change(".git/objects/0a/1b"), change("sub/.git/index.lock")];
-    expect(found(kept.slice(0, 2), { path: "a" })).toEqual([]);
-    expect(found(kept.slice(2), { path: "sub/a" })).toEqual([]);
-    expect(found(kept.slice(2), { path: "a" })).toEqual(["suspicion.writes-elsewhere"]);
-    for (const other of [".git/refs/heads/main", ".git/index.js", "x.git/index", "x/.gitindex"])
-      expect(found([change(other)], { path: "a" }), other).toEqual(["suspicion.writes-elsewhere"]);
     const many = Array.from({ length: filesDeletedMax + 1 }, (_, index) => change(`d${index}`, { kind: "deleted" }));
     expect(found(many, {})).toEqual(["suspicion.deletes-much"]);
     expect(found(many.slice(1), {})).toEqual([]);
