@@ -11,6 +11,10 @@ import type { ServerCommand } from "../client/driven-server.ts";
 
 /** Files below the home folder and below the workspace; each holds a token of its own. */
 const honeyFiles: readonly (readonly [file: string, text: (token: string) => string])[] = [
+  [
+    "home/.ssh/id_ed25519",
+    (token) => `-----BEGIN OPENSSH PRIVATE KEY-----\n${token}\n-----END OPENSSH PRIVATE KEY-----\n`,
+  ],
   ["home/.ssh/id_rsa", (token) => `-----BEGIN OPENSSH PRIVATE KEY-----\n${token}\n-----END OPENSSH PRIVATE KEY-----\n`],
   [
     "home/.aws/credentials",
@@ -31,16 +35,26 @@ const plainFiles: readonly (readonly [file: string, text: string])[] = [
 /** Variables beside those of the server's entry. */
 const honeyVariables = ["GITHUB_TOKEN", "OPENAI_API_KEY"] as const;
 
+/** Whom a server takes its user for; none of it is a secret. */
+export type ProbeUser = { readonly name: string; readonly language: string; readonly zone: string };
+export const usualUser: ProbeUser = { name: "dana", language: "en_US.UTF-8", zone: "Europe/Berlin" };
+export const otherUser: ProbeUser = { name: "maria", language: "pt_BR.UTF-8", zone: "America/Sao_Paulo" };
+
 export class ProbeHome {
   readonly folder = mkdtempSync(join(tmpdir(), "sluicegate-probe-"));
   readonly canaries: Canary[] = [];
+  readonly #planted = new Set<string>();
   readonly #tokens: () => string;
+  readonly #user: ProbeUser;
 
-  constructor(tokens: () => string) {
+  constructor(tokens: () => string, user: ProbeUser = usualUser) {
     this.#tokens = tokens;
+    this.#user = user;
     for (const name of ["home", "workspace", "temporary", "state"]) mkdirSync(join(this.folder, name));
     for (const [name, text] of honeyFiles) this.#plant(name, text(this.#canary("file", name)));
     for (const [name, text] of plainFiles) this.#plant(name, text);
+    // Names of files are private as well: a list of them is what a thief looks at first.
+    this.#plant(`home/offer-${this.#canary("name", "a file")}.txt`, "An offer.\n");
     chmodSync(this.folder, 0o755);
     chmodSync(this.path("temporary"), 0o1777);
   }
@@ -55,6 +69,10 @@ export class ProbeHome {
     const args = target.args.map((word) => (isFolder(word) ? workspace : word));
     const env = Object.fromEntries(Object.entries(target.env).map(([name, value]) => [name, this.#mock(name, value)]));
     for (const name of honeyVariables) env[name] ??= this.#canary("variable", name);
+    const { name: user, language, zone } = this.#user;
+    for (const [name, value] of Object.entries({ USER: user, LOGNAME: user, LANG: language, TZ: zone })) {
+      if (env[name] === undefined || this.#user !== usualUser) env[name] = value;
+    }
     // Programs are found as in a shell of the user.
     const path = process.env["PATH"];
     return { ...target, args, env: path === undefined ? env : { PATH: path, ...env }, workspace };
@@ -62,10 +80,9 @@ export class ProbeHome {
 
   /** Texts of everything that the server left in its temporary folder, and of what is new in its home. */
   leftovers(): readonly string[] {
-    const planted = new Set(honeyFiles.map(([name]) => join(this.folder, name)));
     const files = [...filesBelow(this.path("temporary")), ...filesBelow(this.path("home"))];
     return files
-      .filter((file) => !planted.has(file))
+      .filter((file) => !this.#planted.has(file))
       .map((file) => attempt(() => readFileSync(file, "latin1").slice(0, leftoverMax), ""));
   }
 
@@ -80,9 +97,13 @@ export class ProbeHome {
     return isKey ? this.#canary("variable", name) : value;
   }
 
-  #canary(kind: "file" | "variable", name: string): string {
+  #canary(kind: "file" | "variable" | "name", name: string): string {
+    const place = { kind, name: name.replace(/^home\//, "~/") };
+    // A server that starts again finds the variables of its first start.
+    const known = this.canaries.find((one) => one.place.kind === kind && one.place.name === place.name);
+    if (known !== undefined) return known.token;
     const token = this.#tokens();
-    this.canaries.push({ token, place: { kind, name: name.replace(/^home\//, "~/") } });
+    this.canaries.push({ token, place });
     return token;
   }
 
@@ -90,6 +111,7 @@ export class ProbeHome {
     const file = join(this.folder, name);
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, text, { mode: 0o600 });
+    this.#planted.add(file);
   }
 }
 

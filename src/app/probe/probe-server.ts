@@ -1,29 +1,27 @@
 /**
  * Tries a local server out before it is trusted (MCPShield, Security Cognitive Probing; lifecycle.md 1.3): mock calls in a
- * projection that nothing leaves, two starts with the same home folder, and one more under another name and with a flag that
- * says so. What was not run is part of the verdict.
+ * projection that nothing leaves, two starts with the same home folder, and starts that differ in one thing each: the name of
+ * the client and a flag that says that it is a trial, the date, the user. What was not run is part of the verdict.
  */
 import { randomBytes } from "node:crypto";
 import type { EffectTrace } from "../../core/isolation/effect-trace.ts";
 import type { IsolationOrder } from "../../core/isolation/scope.ts";
-import { isWithin } from "../../core/isolation/scope-patterns.ts";
 import { type JsonObject, stringMember } from "../../core/json.ts";
 import { type Result, err, ok } from "../../core/result.ts";
-import { groundsOf } from "../../mechanisms/projection/grounds.ts";
-import { judgeTrace } from "../../mechanisms/projection/judgement.ts";
 import { type Canary, canariesIn, tokenCharacters, tokenOf } from "../../mechanisms/probe/canary.ts";
-import { type Artifact, type Objection, type Sighting, judgeProbe } from "../../mechanisms/probe/judge.ts";
+import { type Artifact, type Objection, judgeProbe, textsIn, textsMax } from "../../mechanisms/probe/judge.ts";
 import { type Probe, planProbes } from "../../mechanisms/probe/plan.ts";
 import { type Judged, type ServerVerdict, verdictOfServer } from "../../mechanisms/probe/verdict.ts";
 import { isolationOrder } from "../../policy/ir/isolation-order.ts";
 import { inferTool } from "../../policy/contracts/infer.ts";
-import { ownMetaPrefix } from "../../wire/meta.ts";
-import { DrivenServer, type DriveOptions, type ServerCommand } from "../client/driven-server.ts";
+import { DrivenServer, type ServerCommand } from "../client/driven-server.ts";
 import { compiledFrom } from "../policy/named-policy.ts";
 import { shown } from "../state/sentences.ts";
+import { type Start, type StartId, firstStart, laterStarts } from "./starts.ts";
 import { listChanges } from "./list-changes.ts";
-import { ordersIn } from "./orders.ts";
-import { ProbeHome } from "./probe-home.ts";
+import { ordersIn, ordersInEntry, readablePart } from "./orders.ts";
+import { ProbeHome, otherUser } from "./probe-home.ts";
+import { hostsIn, sightingsOf, textsOf } from "./sightings.ts";
 
 export type ProbeOptions = {
   /** Milliseconds for the whole server. */
@@ -37,6 +35,8 @@ export type ProbeReport = ServerVerdict & {
   readonly tier: string;
   /** Hosts that it asked for or connected to, in the sink. */
   readonly hosts: readonly string[];
+  /** The list of its first start: what the verdict is about. */
+  readonly tools: readonly JsonObject[];
 };
 
 /** A probe that is not answered by then counts as not run. */
@@ -48,20 +48,17 @@ export async function probeServer(
   command: ServerCommand,
   options: ProbeOptions,
 ): Promise<Result<ProbeReport, string>> {
-  const home = new ProbeHome(() => tokenOf(randomBytes(tokenCharacters)));
+  const homes = { usual: new ProbeHome(token), other: new ProbeHome(token, otherUser) };
   try {
-    const target = home.target(command);
-    const order = orderFor(
-      name,
-      Object.keys(target.env).filter((variable) => variable !== "PATH"),
-    );
-    if (!order.ok) return order;
-    const trial = new Trial({ target, order: order.value, home, until: performance.now() + options.budgetMs });
+    const trial = new Trial({ name, command, homes, until: performance.now() + options.budgetMs });
     return await trial.run(options);
   } finally {
-    home.remove();
+    homes.usual.remove();
+    homes.other.remove();
   }
 }
+
+const token = (): string => tokenOf(randomBytes(tokenCharacters));
 
 /** Tier A without any network but the sink: below it a hostile server could not be tried out. */
 function orderFor(name: string, pass: readonly string[]): Result<IsolationOrder, string> {
@@ -74,138 +71,200 @@ function orderFor(name: string, pass: readonly string[]): Result<IsolationOrder,
 }
 
 type Setup = {
-  readonly target: ServerCommand;
-  readonly order: IsolationOrder;
-  readonly home: ProbeHome;
+  readonly name: string;
+  readonly command: ServerCommand;
+  readonly homes: { readonly usual: ProbeHome; readonly other: ProbeHome };
   /** Monotonic ms at which the time is over. */
   readonly until: number;
 };
 
-type Started = { readonly server: DrivenServer; readonly tools: readonly JsonObject[] };
+type Started = {
+  readonly server: DrivenServer;
+  readonly order: IsolationOrder;
+  readonly tools: readonly JsonObject[];
+};
 
 /** The trial of one server. */
 class Trial {
   readonly #setup: Setup;
+  /** Those of arguments; homes have their own. */
+  readonly #planned: Canary[] = [];
   readonly #judged: Judged[] = [];
   readonly #further: Objection[] = [];
   readonly #hosts = new Set<string>();
   readonly #answered = new Set<string>();
+  /** Tools of which a probe was not answered: none of them is called again. */
+  readonly #silent = new Set<string>();
+  /** Tools with an answer that was not read whole. */
+  readonly #cut = new Set<string>();
+  readonly #starts: StartId[] = [];
+  readonly #limits: string[] = [];
   #tier = "none";
 
   constructor(setup: Setup) {
     this.#setup = setup;
   }
 
+  /** Variables are planted with a start, so all of them are known after the last one alone. */
+  get #canaries(): readonly Canary[] {
+    const { usual, other } = this.#setup.homes;
+    return [...usual.canaries, ...other.canaries, ...this.#planned];
+  }
+
   async run({ toolsMax }: ProbeOptions): Promise<Result<ProbeReport, string>> {
-    const first = await this.#start({});
+    const first = await this.#start(firstStart);
     if (!first.ok) return first;
-    const { server } = first.value;
-    const tools = [...first.value.tools];
+    const { server, tools: listed } = first.value;
+    const tools = [...listed];
     const plan = planOf(tools, toolsMax, 0);
-    const canaries = [...this.#setup.home.canaries, ...plan.canaries];
-    const plain = new Map(await this.#probe(server, plan.probes, canaries));
+    this.#planned.push(...plan.canaries);
+    const plain = new Map(await this.#probe(first.value, plan.probes));
     const after = await server.list();
     if (after.ok) {
       this.#compare(tools, after.value, "after calls of its tools");
       // Tools that come later are tried out as well.
-      const later = planOf(
-        after.value.filter((tool) => !has(tools, tool)),
-        toolsMax,
-        plan.probes.length,
-      );
-      await this.#probe(server, later.probes, [...canaries, ...later.canaries]);
-      tools.push(...after.value.filter((tool) => !has(tools, tool)));
+      const later = after.value.filter((tool) => !has(tools, tool));
+      const more = planOf(later, toolsMax, plan.probes.length);
+      this.#planned.push(...more.canaries);
+      await this.#probe(first.value, more.probes);
+      tools.push(...later);
     }
-    await this.#idle(server, canaries);
+    await this.#idle(first.value);
     await server.close();
-    await this.#again(first.value.tools, plan.probes, plain, canaries);
-    this.#look(canaries);
-    const names = tools.map((tool) => stringMember(tool, "name") ?? "");
-    const skipped = new Map(plan.notRun.map(({ tool, reason }) => [tool, reason]));
-    const notRun = names
-      .filter((name) => !this.#answered.has(name))
-      .map((tool) => ({ tool, reason: skipped.get(tool) ?? "no probe of it was answered" }));
-    const coverage = { listed: names.length, run: names.length - notRun.length, notRun };
+    for (const start of laterStarts) await this.#again(start, { tools: listed, probes: plan.probes, plain });
+    this.#look();
+    const coverage = this.#coverage(tools, plan.notRun);
     const verdict = verdictOfServer(this.#judged, coverage, this.#further);
-    return ok({ ...verdict, probes: this.#judged.length, tier: this.#tier, hosts: [...this.#hosts].toSorted() });
+    const hosts = [...this.#hosts].toSorted();
+    return ok({ ...verdict, probes: this.#judged.length, tier: this.#tier, hosts, tools: listed });
   }
 
-  async #start(more: DriveOptions): Promise<Result<Started, string>> {
-    const { target, order, home } = this.#setup;
+  #coverage(tools: readonly JsonObject[], skipped: ReturnType<typeof planOf>["notRun"]): ServerVerdict["coverage"] {
+    const names = tools.map((tool) => stringMember(tool, "name") ?? "");
+    const why = new Map(skipped.map(({ tool, reason }) => [tool, reason]));
+    const unanswered = names.filter((name) => !this.#answered.has(name));
+    const notRun = unanswered.map((tool) => ({ tool, reason: why.get(tool) ?? "no probe of it was answered" }));
+    const halted = [...this.#silent].filter((tool) => this.#answered.has(tool));
+    notRun.push(...halted.map((tool) => ({ tool, reason: "it stopped answering before its last probe" })));
+    const cut = [...this.#cut].map((tool) => ({ tool, reason: "the middle of a long answer was not read" }));
+    return {
+      listed: names.length,
+      run: names.length - unanswered.length,
+      notRun: [...notRun, ...cut],
+      starts: this.#starts,
+      limits: this.#limits,
+    };
+  }
+
+  async #start(start: Start): Promise<Result<Started, string>> {
+    const { name, command, homes } = this.#setup;
+    const home = homes[start.home];
+    const target = start.changed(home.target(command), home);
+    const order = orderFor(
+      name,
+      Object.keys(target.env).filter((variable) => variable !== "PATH"),
+    );
+    if (!order.ok) return order;
     const trial = { home: home.path("home"), temporary: home.path("temporary") };
-    const started = await DrivenServer.start(target, order, { trial, waitMsMax: answerMsMax, ...more });
+    const options = { trial, waitMsMax: answerMsMax, ...start.options };
+    const started = await DrivenServer.start(target, order.value, options);
     if (!started.ok) return err(shown(started.error, 200));
     this.#tier = started.value.tier;
     const tools = await started.value.list();
-    if (tools.ok) return ok({ server: started.value, tools: tools.value });
+    if (tools.ok) return ok({ server: started.value, order: order.value, tools: tools.value });
     await started.value.close();
     return err(shown(tools.error, 200));
   }
 
   /** Makes and judges probes one after the other; gives the plain one of each tool. */
   async #probe(
-    server: DrivenServer,
+    { server, order }: Started,
     probes: readonly Probe[],
-    canaries: readonly Canary[],
     meta?: JsonObject,
   ): Promise<ReadonlyMap<string, Artifact>> {
     const plain = new Map<string, Artifact>();
     for (const probe of probes) {
       if (performance.now() > this.#setup.until) break;
+      // A tool that hangs costs its time once.
+      if (this.#silent.has(probe.tool)) continue;
+      const until = performance.now() + answerMsMax;
       const called = await server.call(probe.tool, probe.arguments, meta);
-      if (!called.ok) continue;
+      if (!called.ok) {
+        if (performance.now() >= until) this.#silent.add(probe.tool);
+        continue;
+      }
       this.#answered.add(probe.tool);
       const { value, failed, trace } = called.value;
-      const artifact = { ...probe, output: value, failed, seen: this.#seenIn(trace), traces: textsOf(trace) };
+      const texts = textsIn(value);
+      if (texts.length > textsMax || !readablePart(texts.join("\n")).whole) this.#cut.add(probe.tool);
+      const artifact = { ...probe, output: value, failed, ...this.#seenIn(order, trace, probe.tool) };
       const { kind, tool, number } = probe;
       const before = kind === "repeat" || kind === "again" ? plain.get(tool) : undefined;
       if (kind === "plain") plain.set(tool, artifact);
-      this.#judged.push({ tool, ...judgeProbe(artifact, { canaries, number, before, ordersIn }) });
+      this.#judged.push({ tool, ...judgeProbe(artifact, { canaries: this.#canaries, number, before, ordersIn }) });
     }
     return plain;
   }
 
-  /** A second start with the same home folder, and a third under another name with a flag that says that it is a trial. */
+  /** A later start, its list and plain calls compared with those of the first one. */
   async #again(
-    tools: readonly JsonObject[],
-    probes: readonly Probe[],
-    plain: ReadonlyMap<string, Artifact>,
-    canaries: readonly Canary[],
+    start: Start,
+    {
+      tools,
+      probes,
+      plain,
+    }: {
+      readonly tools: readonly JsonObject[];
+      readonly probes: readonly Probe[];
+      readonly plain: ReadonlyMap<string, Artifact>;
+    },
   ): Promise<void> {
-    const starts = [
-      { when: "at its second start", options: {}, meta: undefined },
-      {
-        when: "for a client of another name, or told that it is tried out",
-        options: { clientInfo: { name: "inspector", version: "0.1.0" } },
-        meta: { [`${ownMetaPrefix}probe`]: { mock: true } },
-      },
-    ];
-    for (const { when, options, meta } of starts) {
-      if (performance.now() > this.#setup.until) return;
-      const started = await this.#start(options);
-      if (!started.ok) {
-        this.#further.push({
-          code: "changed-answer",
-          hard: false,
-          reason: `${when} it did not start: ${started.error}`,
-        });
-        continue;
-      }
-      const { server, tools: listed } = started.value;
-      this.#compare(tools, listed, when);
-      const once = probes.filter(({ kind }) => kind === "plain");
-      const found = await this.#probe(server, once, canaries, meta);
-      for (const [tool, artifact] of found) this.#differs(plain.get(tool), artifact, when);
-      await this.#idle(server, canaries);
-      await server.close();
+    const { id, when, meta, isItself } = start;
+    if (performance.now() > this.#setup.until) {
+      this.#limits.push(`It was not started ${when}: the time of the trial was over.`);
+      return;
     }
+    const started = await this.#start(start);
+    if (!started.ok) {
+      this.#further.push({
+        code: "changed-answer",
+        hard: false,
+        reason: `${when} it did not start: ${started.error}`,
+      });
+      return;
+    }
+    const { server, tools: listed } = started.value;
+    this.#compare(tools, listed, when, isItself);
+    const once = probes.filter(({ kind }) => kind === "plain");
+    const found = await this.#probe(started.value, once, meta);
+    for (const [tool, artifact] of found) this.#differs(plain.get(tool), artifact, when);
+    const trace = await this.#idle(started.value);
+    await server.close();
+    if (start.isInForce(trace)) this.#starts.push(id);
+    else this.#limits.push(start.limit);
   }
 
-  #compare(before: readonly JsonObject[], after: readonly JsonObject[], when: string): void {
+  /** `isItself`: every user of the server gets the same list, so that a rewritten tool rejects it. */
+  #compare(before: readonly JsonObject[], after: readonly JsonObject[], when: string, isItself = true): void {
     for (const { what, kind } of listChanges(before, after)) {
       // What is added is tried out by itself.
       if (kind !== "added")
-        this.#further.push({ code: "changed-list", hard: kind === "rewritten", reason: `${when} ${what}` });
+        this.#further.push({
+          code: "changed-list",
+          hard: kind === "rewritten" && isItself,
+          reason: `${when} ${what}`,
+        });
+    }
+    const names = after.map((tool) => stringMember(tool, "name") ?? "");
+    for (const tool of after.filter((one) => !has(before, one))) {
+      const name = stringMember(tool, "name") ?? "";
+      const orders = ordersInEntry(
+        tool,
+        names.filter((one) => one !== name),
+      );
+      if (orders === undefined) continue;
+      const says = `${when} it lists \`${shown(name, 60)}\`, which says "${orders.excerpt}" (${orders.rule})`;
+      this.#further.push({ code: "text-in-list", hard: orders.certain, reason: says });
     }
   }
 
@@ -213,88 +272,47 @@ class Trial {
   #differs(before: Artifact | undefined, after: Artifact, when: string): void {
     if (before === undefined) return;
     const known = new Set(before.seen.map(({ rule }) => rule));
-    const rules = after.seen.map(({ rule }) => rule).filter((rule) => !known.has(rule));
+    const rules = new Set(after.seen.map(({ rule }) => rule).filter((rule) => !known.has(rule)));
     const missing = [...known].filter((rule) => !after.seen.some((one) => one.rule === rule));
-    if (rules.length + missing.length === 0) return;
+    if (rules.size + missing.length === 0) return;
     const reason = `${after.tool}: ${when} it did something else (${[...rules, ...missing].join(", ")})`;
     this.#further.push({ code: "changed-answer", hard: false, reason });
   }
 
   /** What it did outside of calls. */
-  async #idle(server: DrivenServer, canaries: readonly Canary[]): Promise<void> {
+  async #idle({ server, order }: Started): Promise<EffectTrace | undefined> {
     const trace = await server.background();
     const artifact = { tool: "(start)", kind: "plain", arguments: {}, output: undefined, failed: false } as const;
-    const seen = { ...artifact, seen: this.#seenIn(trace), traces: textsOf(trace) };
-    const { objections } = judgeProbe(seen, { canaries, number: -1, before: undefined, ordersIn });
-    this.#further.push(...objections);
+    const seen = { ...artifact, ...this.#seenIn(order, trace, undefined) };
+    const context = { canaries: this.#canaries, number: -1, before: undefined, ordersIn };
+    this.#further.push(...judgeProbe(seen, context).objections);
+    return trace;
   }
 
   /** Canaries in files that it left behind. */
-  #look(canaries: readonly Canary[]): void {
-    const found = canariesIn(this.#setup.home.leftovers().join("\n"), canaries);
-    for (const { place } of found) {
-      if (place.kind === "argument") continue;
+  #look(): void {
+    const { usual, other } = this.#setup.homes;
+    const text = [...usual.leftovers(), ...other.leftovers()].join("\n");
+    for (const { place } of canariesIn(text, this.#canaries)) {
+      if (place.kind === "argument" || place.kind === "name") continue;
       this.#further.push({ code: "canary-leak", hard: true, reason: `it copied ${place.name} into a file of its own` });
     }
   }
 
-  #seenIn(trace: EffectTrace | undefined): readonly Sighting[] {
-    if (trace === undefined) return [];
-    for (const { domain, address } of trace.events) {
-      // An address of the sink stands for a name that was asked for before.
-      const host = domain ?? (address?.startsWith("198.18.") === true ? undefined : address);
-      if (host !== undefined && this.#hosts.size < hostsMax) this.#hosts.add(shown(host, 100));
-    }
-    const { places } = trace;
-    // Its home is its own, and yet keys in it are those of a user.
-    const scratch = places.scratch.filter((folder) => folder !== places.home);
-    const grounds = groundsOf(this.#setup.order, { ...trace, places: { ...places, scratch } }, undefined);
-    const ordinary = new Set(["file.read", "file.write", "file.link-target"]);
-    // What it writes into its own package or home is a matter of its scope.
-    const own = [places.home, ...places.code.filter((folder) => !isSystem(folder))];
-    const isOwn = (what: string): boolean =>
-      trace.events.some(
-        ({ path }) =>
-          path !== undefined && own.some((folder) => isWithin(path, folder)) && what.includes(path.slice(0, 60)),
-      );
-    const { violations } = judgeTrace(grounds);
-    const seen = violations
-      .map(({ rule, what }) => ({ rule, what }))
-      .filter(({ rule, what }) => !(ordinary.has(rule) && isOwn(what)));
-    seen.push(...programsIn(trace));
-    const metadata = trace.events.find(({ address }) => address === "169.254.169.254" || address === "fd00:ec2::254");
-    if (metadata === undefined) return seen;
-    return [...seen, { rule: "metadata.address", what: "asked the metadata service of the machine for its keys" }];
+  #seenIn(
+    order: IsolationOrder,
+    trace: EffectTrace | undefined,
+    tool: string | undefined,
+  ): Pick<Artifact, "seen" | "traces"> {
+    for (const host of hostsIn(trace)) if (this.#hosts.size < hostsMax) this.#hosts.add(host);
+    return { seen: sightingsOf(order, trace, tool), traces: textsOf(trace) };
   }
 }
 
-const isSystem = (folder: string): boolean => /^\/(?:usr|bin|sbin|lib|lib32|lib64|etc)(?:\/|$)/.test(folder);
-
 const hostsMax = 64;
 
-/** Shells that it started: no runtime does so by itself, and what they are for is not seen from outside. */
-function programsIn({ events }: EffectTrace): readonly Sighting[] {
-  const shells = events.filter(({ action, program }) => action === "process-spawn" && shell.test(program ?? ""));
-  return shells.slice(0, 4).map(({ commandLine, program }) => {
-    return { rule: "process.shell", what: `started a shell: ${shown(commandLine ?? program ?? "", 100)}` };
-  });
-}
-
-const shell = /\/(?:sh|bash|dash|zsh|ash|busybox|powershell|pwsh)$/;
-
-/** Texts of all events, in which canaries are looked for. */
-function textsOf(trace: EffectTrace | undefined): readonly string[] {
-  if (trace === undefined) return [];
-  return trace.events.flatMap(({ action, domain, path, target, commandLine, detail }) => {
-    // The path of a planted file is no content of it.
-    const texts = action === "file-read" ? [] : [path, target];
-    return [domain, commandLine, detail, ...texts].filter((text) => text !== undefined);
-  });
-}
-
 function planOf(tools: readonly JsonObject[], toolsMax: number, first: number): ReturnType<typeof planProbes> {
-  const tokens = (): string => tokenOf(randomBytes(tokenCharacters));
-  return planProbes({ tools, tokens, toolsMax, always: acting(tools), first });
+  return planProbes({ tools, tokens: token, toolsMax, always: acting(tools), first });
 }
 
 function has(tools: readonly JsonObject[], tool: JsonObject): boolean {

@@ -262,7 +262,11 @@ function probeGaps(probed: ScannedServer["probed"]): readonly string[] {
   return probed.value.coverage.notRun.map(({ tool, reason }) => `\`${tool}\` was not tried out: ${reason}`);
 }
 
-function factsOf({ objections: _objections, ...facts }: ProbeReport): NonNullable<ServerReport["probes"]> {
+function factsOf({
+  objections: _objections,
+  tools: _tools,
+  ...facts
+}: ProbeReport): NonNullable<ServerReport["probes"]> {
   return facts;
 }
 

@@ -193,6 +193,7 @@ function linesOf({ server, place, tier, seen, entries, gaps, verdict, reports, p
     ...gaps.map((gap) => `  not read: ${shown(gap, 240)}`),
     ...seen.map((sentence) => `  seen: ${shown(sentence, 240)}`),
     ...(probes === undefined ? [] : [triedLine(probes)]),
+    ...(probes?.coverage.limits ?? []).map((limit) => `  not looked at: ${limit}`),
   ];
   for (const { list, entry, findings } of reports) {
     lines.push(`  ${shown(entry, 60)} (${list})`);

@@ -8,7 +8,8 @@ import { plausibleText } from "./plausible.ts";
 /** What a canary was put into. */
 export type CanaryPlace =
   | { readonly kind: "argument"; readonly probe: number; readonly name: string }
-  | { readonly kind: "variable" | "file"; readonly name: string };
+  /** `name`: the name of a file in the home folder, not its content. */
+  | { readonly kind: "variable" | "file" | "name"; readonly name: string };
 
 export type Canary = { readonly token: string; readonly place: CanaryPlace };
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Json } from "../../core/json.ts";
 import type { Canary } from "./canary.ts";
-import { type Artifact, type Orders, type ProbeVerdict, judgeProbe, textsIn } from "./judge.ts";
+import { type Artifact, type Orders, type ProbeVerdict, judgeProbe, textsIn, textsMax } from "./judge.ts";
 import { planProbes } from "./plan.ts";
 import { type Judged, verdictOfServer } from "./verdict.ts";
 
@@ -45,6 +45,14 @@ describe("a probe", () => {
     expect(codes(judge({ output: says(token) }, variable))).toEqual([["canary-leak", true]]);
     expect(judge({ output: says(token), tool: "get-env" }, variable).verdict).toBe("allow");
     expect(codes(judge({ traces: [token], tool: "get-env" }, variable))).toEqual([["canary-leak", true]]);
+  });
+
+  it("that sends names of files away is denied, and one that lists them is not", () => {
+    const name = canary({ kind: "name", name: "a file" });
+    expect(judge({ output: says(`offer-${token}.txt`) }, name).verdict).toBe("allow");
+    expect(judge({ traces: [`POST /?files=offer-${token}.txt`] }, name).objections).toEqual([
+      { code: "canary-leak", hard: true, reason: "it passes on names of files in the home folder" },
+    ]);
   });
 
   it("that names its own argument is fine, and one that sends another call's is not", () => {
@@ -98,7 +106,9 @@ describe("a probe", () => {
 
   it("has texts without end, of which so many are read", () => {
     expect(textsIn({ a: ["b", { c: "d" }], e: null })).toEqual(["a", "e", "b", "c", "d"]);
-    expect(textsIn(Array.from({ length: 20_000 }, () => "x")).length).toBeLessThan(10_010);
+    const many = textsIn(Array.from({ length: 20_000 }, () => "x")).length;
+    expect(many).toBeLessThan(textsMax + 10);
+    expect(many).toBeGreaterThan(textsMax);
   });
 });
 
@@ -106,14 +116,15 @@ describe("the verdict of a server", () => {
   const allow: Judged = { tool: "a", verdict: "allow", objections: [] };
   const soft: Judged = { tool: "a", verdict: "deny", objections: [{ code: "out-of-scope", hard: false, reason: "r" }] };
   const hard: Judged = { tool: "b", verdict: "deny", objections: [{ code: "canary-leak", hard: true, reason: "r" }] };
-  const whole = { listed: 2, run: 2, notRun: [] };
+  const starts = { starts: [], limits: [] };
+  const whole = { listed: 2, run: 2, notRun: [], ...starts };
   it.each([
     [[allow, allow], whole, "clean", 0],
-    [[allow], { listed: 2, run: 1, notRun: [{ tool: "b", reason: "r" }] }, "partial", 0],
+    [[allow], { listed: 2, run: 1, notRun: [{ tool: "b", reason: "r" }], ...starts }, "partial", 0],
     [[allow, soft], whole, "suspect", 0.5],
     [[allow, soft, soft], whole, "rejected", 2 / 3],
     [[allow, allow, hard], whole, "rejected", 1 / 3],
-    [[], { listed: 0, run: 0, notRun: [] }, "not-run", 0],
+    [[], { listed: 0, run: 0, notRun: [], ...starts }, "not-run", 0],
   ] as const)("of %j", (judged, coverage, verdict, denied) => {
     expect(verdictOfServer(judged, coverage)).toMatchObject({ verdict, denied });
   });

@@ -39,6 +39,7 @@ export const objectionTexts = {
   "out-of-scope": "An effect outside of what a server may do by itself",
   "instruction-in-output": "Text of an answer that gives orders to the model",
   "text-in-output": "Text of an answer that may give orders to the model",
+  "text-in-list": "A tool that is listed later has text that may give orders to the model",
   "changed-answer": "The same call does something else another time",
   "changed-list": "The list of tools is another one another time",
 } as const;
@@ -88,7 +89,9 @@ function leaks({ tool, output, traces }: Artifact, { canaries, number }: ProbeCo
     const elsewhere = place.kind === "argument" && place.probe !== number;
     if (elsewhere)
       found.push({ code: "foreign-canary", hard: false, reason: "it passes on an argument of another call" });
-    if (place.kind !== "argument")
+    if (place.kind === "name")
+      found.push({ code: "canary-leak", hard: true, reason: "it passes on names of files in the home folder" });
+    else if (place.kind !== "argument")
       found.push({
         code: "canary-leak",
         hard: true,
@@ -98,7 +101,8 @@ function leaks({ tool, output, traces }: Artifact, { canaries, number }: ProbeCo
   for (const { place } of said) {
     // A tool that says by its name that it shows variables does what it says.
     const isTold = place.kind === "variable" && /(?:^|[^a-z])env/i.test(tool);
-    if (place.kind !== "argument" && !isTold)
+    // Listing files is what many tools are for; sending their names away is not.
+    if (place.kind !== "argument" && place.kind !== "name" && !isTold)
       found.push({
         code: "canary-leak",
         hard: true,
@@ -126,11 +130,10 @@ function scope({ seen }: Artifact): readonly Objection[] {
 }
 
 const objectionsMax = 8;
-const outputMax = 16_384;
 
 /** Text of an answer that gives orders to the model. */
 function instructions({ output, tool }: Artifact, { ordersIn }: ProbeContext): readonly Objection[] {
-  const found = ordersIn(textsIn(output).join("\n").slice(0, outputMax), tool);
+  const found = ordersIn(textsIn(output).join("\n"), tool);
   if (found === undefined) return [];
   const { certain: hard, rule, excerpt } = found;
   const code = hard ? "instruction-in-output" : "text-in-output";
@@ -161,7 +164,7 @@ function isAlike(one: Json | undefined, other: Json | undefined, depth: number):
   );
 }
 
-/** Every string of an answer, its names included, in order. */
+/** Every string of an answer, its names included, in order; more than `textsMax` where it has more than that. */
 export function textsIn(value: Json | undefined): readonly string[] {
   const texts: string[] = [];
   const open: (Json | undefined)[] = [value];
@@ -177,4 +180,4 @@ export function textsIn(value: Json | undefined): readonly string[] {
   return texts;
 }
 
-const textsMax = 10_000;
+export const textsMax = 10_000;

@@ -12,8 +12,12 @@ export type Coverage = {
   readonly listed: number;
   /** Tools with at least one answered probe. */
   readonly run: number;
-  /** Tools that were not run, each with its reason. */
+  /** Tools that were not run, or whose answers were not read whole, each with its reason. */
   readonly notRun: readonly { readonly tool: string; readonly reason: string }[];
+  /** Starts under other conditions that were made (`again`, `flag`, `date`, `user`). */
+  readonly starts: readonly string[];
+  /** What no trial of this server looks at, or what its time did not suffice for, as sentences. */
+  readonly limits: readonly string[];
 };
 
 /** An objection with the tool that it is about; undefined = the server as a whole. */

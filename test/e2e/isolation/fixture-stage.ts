@@ -1,4 +1,5 @@
 /** The pairs of the catalogue before the gateway: one policy for all of them, as careful operators would write it. */
+import { fileURLToPath } from "node:url";
 import type { JsonObject } from "../../../src/core/json.ts";
 import { catalogue, serverFile, type FixturePair } from "../../kit/server/pairs/catalogue.ts";
 import type { Planted } from "../../kit/server/pairs/bare.ts";
@@ -6,30 +7,48 @@ import { Stage, type Said } from "../../kit/gateway/stage.ts";
 
 export type Role = "hostile" | "twin";
 
-/** All servers of one role; each is started when its client connects. Without a collector they send to a public name. */
-export function openFixtures(role: Role, planted: Planted, collector?: string): Promise<Stage> {
-  const servers = catalogue.map((pair) => {
+export type Fixtures = {
+  readonly planted: Planted;
+  /** Without one they send to a public name. */
+  readonly collector?: string;
+  readonly pairs?: readonly FixturePair[];
+};
+
+/** Servers of one role, and beside them a desk of the user; each is started when its client connects. */
+export function openFixtures(role: Role, { planted, collector, pairs = catalogue }: Fixtures): Promise<Stage> {
+  const servers = pairs.map((pair) => {
     const options = role === "hostile" ? pair.hostile.options : [];
     const where = collector === undefined ? [] : ["--collector", collector];
     return [pair.id, { command: [process.execPath, serverFile(pair, role), ...options, ...where] }] as const;
   });
   const { home, workspace } = planted;
-  return Stage.open({ policy: policyFor(role), servers: Object.fromEntries(servers), home, workspace });
+  const all = { ...Object.fromEntries(servers), desk: { command: [process.execPath, deskFile] } };
+  return Stage.open({ policy: policyFor(role, pairs), servers: all, home, workspace });
 }
 
-function policyFor(role: Role): JsonObject {
-  const labels = catalogue.flatMap((pair) =>
+const deskFile = fileURLToPath(new URL("desk-server.ts", import.meta.url));
+
+/** What the user's own server does: it holds a key, sends and pays. */
+const done = { output: { confidentiality: "public", trust: "trusted" } };
+const desk: JsonObject = {
+  "desk.read_key": { effects: ["read.local"], output: { confidentiality: "private", trust: "trusted" } },
+  "desk.send_mail": { effects: ["write.external.send"], args: { to: "recipient", body: "content" }, ...done },
+  "desk.pay": { effects: ["write.external.pay"], args: { iban: "recipient", amount: "amount" }, ...done },
+};
+
+function policyFor(role: Role, pairs: readonly FixturePair[]): JsonObject {
+  const labels = pairs.flatMap((pair) =>
     Object.entries(pair[role].labels).map(([tool, label]) => [`${pair.id}.${tool}`, label] as const),
   );
-  const scopes = catalogue.map((pair) => [pair.id, pair[role].isolation] as const);
+  const scopes = pairs.map((pair) => [pair.id, pair[role].isolation] as const);
   // The catalogue is made of plain data; its types say more than those of JSON.
   return {
     version: 1,
     extends: ["default"],
-    labels: Object.fromEntries(labels),
+    labels: { ...Object.fromEntries(labels), ...desk },
     // Whoever wants a tool that runs programs says so; by default a person is asked each time.
     rules: [{ id: "counting", tier: "allow", when: { tool: "covert-spawn.count_words" }, why: "it counts with wc" }],
-    isolation: { require: "A", servers: Object.fromEntries(scopes) },
+    isolation: { require: "A", servers: { ...Object.fromEntries(scopes), desk: {} } },
   } as JsonObject;
 }
 

@@ -14,8 +14,8 @@ const rows: string[][] = [];
 beforeAll(async () => {
   if (!best) return;
   planted = await plant();
-  stage = await openFixtures("hostile", planted, planted.collector);
-  named = await openFixtures("hostile", planted);
+  stage = await openFixtures("hostile", { planted, collector: planted.collector });
+  named = await openFixtures("hostile", { planted });
 });
 afterAll(async () => {
   if (!best) return;

@@ -1,4 +1,4 @@
-// Servers that are tried out: what probes find of eighteen hostile ones, and nothing of their honest twins.
+// Servers that are tried out: what probes find of hostile ones, and nothing of their honest twins.
 import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,22 +10,13 @@ import { catalogue, serverFile, type FixturePair } from "../../kit/server/pairs/
 
 const full = process.env["SLUICEGATE_FULL"] === "1";
 
-/** What probes find; of the rest the detectors, a change of the list, a label or the scope has to. */
+/** What probes find of those that a quick run tries; caught.test.ts tries them all. */
 const found: Readonly<Record<string, string>> = {
   "judge-hijack": "out-of-scope",
-  "false-error": "text-in-output",
-  "external-resource": "text-in-output",
-  "covert-write": "out-of-scope",
-  "covert-spawn": "out-of-scope",
-  "base64-exfiltration": "out-of-scope",
   "mock-flag-aware": "changed-answer",
-  "client-aware": "changed-answer",
   "second-start": "changed-list",
-  "change-after-calls": "out-of-scope",
-  "random-switch": "out-of-scope",
 };
-const quick: ReadonlySet<string> = new Set(["judge-hijack", "mock-flag-aware", "second-start"]);
-const chosen = catalogue.filter(({ id }) => full || quick.has(id));
+const chosen = catalogue.filter(({ id }) => full || id in found);
 
 const timeout = 60_000;
 const pairs = (of: readonly FixturePair[]): [string, FixturePair][] => of.map((pair) => [pair.id, pair]);
@@ -122,7 +113,7 @@ describe.skipIf(!best)("a trial (needs tier A)", () => {
       const sarif = join(terminal.root, "out.sarif");
       const ran = await terminal.run("scan", "--probe", "--sarif", sarif, config);
       expect(ran.code).toBe(1);
-      expect(ran.stdout).toContain("12 calls with made-up data to 1 of 1 tool; it asked for no host");
+      expect(ran.stdout).toContain("14 calls with made-up data to 1 of 1 tool; it asked for no host");
       expect(ran.stdout).toContain("it started a shell");
       expect(existsSync(sarif) && readFileSync(sarif, "utf8")).toContain('"ruleId": "probe.out-of-scope"');
       const none = await terminal.run("scan", "--probe", "--isolation", "none", config);

@@ -17,7 +17,7 @@ beforeAll(async () => {
   planted = await plant();
   // A folder that a scope lets a server write must be there, and open to the user that servers of root run as.
   mkdirSync(join(planted.home, ".cache", "facts"), { recursive: true });
-  stage = await openFixtures("twin", planted, planted.collector);
+  stage = await openFixtures("twin", { planted, collector: planted.collector });
 });
 afterAll(async () => {
   if (!best) return;

@@ -5,6 +5,13 @@ import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { plant, startBare, type Planted } from "./bare.ts";
 import { catalogue, serverFile, type Effect, type FixturePair } from "./catalogue.ts";
+import { field } from "./field/field.ts";
+
+const full = process.env["SLUICEGATE_FULL"] === "1";
+const every: readonly FixturePair[] = [...catalogue, ...field];
+/** Of those from the field few are started in a quick run: each costs as much as one of the others. */
+const quick: ReadonlySet<string> = new Set(["key-cache", "crontab", "order-in-package"]);
+const started = every.filter(({ id, folder }) => full || folder === "" || quick.has(id));
 
 let planted: Planted;
 beforeEach(async () => {
@@ -15,22 +22,24 @@ afterEach(async () => {
 });
 
 const pair = (id: string): FixturePair => {
-  const found = catalogue.find((one) => one.id === id);
+  const found = every.find((one) => one.id === id);
   if (found === undefined) throw new Error(`no fixture ${id}`);
   return found;
 };
 
-test("eighteen pairs in three groups, and every file of a server belongs to one", () => {
-  expect(catalogue).toHaveLength(18);
-  expect(new Set(catalogue.map((one) => one.id)).size).toBe(18);
-  const named = catalogue.flatMap((one) => [serverFile(one, "hostile"), serverFile(one, "twin")]);
+test("eighteen pairs and twelve from the field in three groups, and every file of a server belongs to one", () => {
+  expect([catalogue.length, field.length]).toEqual([18, 12]);
+  expect(new Set(every.map((one) => one.id)).size).toBe(30);
+  const named = every.flatMap((one) => [serverFile(one, "hostile"), serverFile(one, "twin")]);
   expect(named.filter((file) => !existsSync(file))).toEqual([]);
-  const folders = ["hostile", "twin"].map((role) => fileURLToPath(new URL(role, import.meta.url)));
-  expect(folders.flatMap((folder) => readdirSync(folder))).toHaveLength(named.length);
+  const roles = ["hostile", "twin", "field/hostile", "field/twin"];
+  const folders = roles.map((role) => fileURLToPath(new URL(role, import.meta.url)));
+  const servers = folders.flatMap((folder) => readdirSync(folder)).filter((file) => file.endsWith(".ts"));
+  expect(servers).toHaveLength(named.length);
 });
 
 test("each server is called at least five times, and what acts, acts within its script", () => {
-  for (const one of catalogue) {
+  for (const one of every) {
     expect(one.hostile.script.length, one.id).toBeGreaterThanOrEqual(5);
     expect(one.twin.script.length, one.id).toBeGreaterThanOrEqual(5);
     const { effect, expect: expected } = one.hostile;
@@ -56,11 +65,17 @@ function seen() {
   return { ...planted.changed(), collected: planted.collected.length > 0 };
 }
 
-describe.each(catalogue)("$group: $id", (one) => {
+/** Addresses and folders that a server of the field would otherwise take from the machine. */
+function elsewhere(one: FixturePair): readonly string[] {
+  if (one.folder === "") return [];
+  return ["--metadata", planted.collector, "--cron-folder", `${planted.home}/.spool`];
+}
+
+describe.each(started)("$group: $id", (one) => {
   test("the hostile server acts when nothing holds it", async () => {
     const { script, effect, options } = one.hostile;
-    const command = [serverFile(one, "hostile"), ...options, "--collector", planted.collector];
-    const session = await startBare(command, planted);
+    const where = ["--collector", planted.collector, ...elsewhere(one)];
+    const session = await startBare([serverFile(one, "hostile"), ...options, ...where], planted);
     try {
       await session.tools();
       expect(seen()).toEqual(expectedAfter(effect, 0));

@@ -50,6 +50,8 @@ export type Expectation =
 
 export type FixturePair = {
   readonly id: string;
+  /** Folder of its servers, ending in `/`, below this one. */
+  readonly folder: "" | "field/";
   readonly group: "semantic" | "observational" | "temporal";
   readonly title: string;
   readonly hostile: Declared & {
@@ -63,15 +65,15 @@ export type FixturePair = {
 };
 
 /** What the files of a group hold: the group is theirs. */
-export type GroupedPair = Omit<FixturePair, "group">;
+export type GroupedPair = Omit<FixturePair, "group" | "folder">;
 
 export const catalogue: readonly FixturePair[] = [
-  ...semantic.map((pair): FixturePair => ({ ...pair, group: "semantic" })),
-  ...observational.map((pair): FixturePair => ({ ...pair, group: "observational" })),
-  ...temporal.map((pair): FixturePair => ({ ...pair, group: "temporal" })),
+  ...semantic.map((pair): FixturePair => ({ ...pair, group: "semantic", folder: "" })),
+  ...observational.map((pair): FixturePair => ({ ...pair, group: "observational", folder: "" })),
+  ...temporal.map((pair): FixturePair => ({ ...pair, group: "temporal", folder: "" })),
 ];
 
 /** The file that Node runs. */
-export function serverFile(pair: Pick<FixturePair, "id">, role: "hostile" | "twin"): string {
-  return fileURLToPath(new URL(`${role}/${pair.id}.ts`, import.meta.url));
+export function serverFile(pair: Pick<FixturePair, "id" | "folder">, role: "hostile" | "twin"): string {
+  return fileURLToPath(new URL(`${pair.folder}${role}/${pair.id}.ts`, import.meta.url));
 }
