@@ -22,12 +22,19 @@ export const roles = [
 /** Meaning of an argument. Every role but `content` steers the call: a *control* argument (system.md 2). */
 export type Role = (typeof roles)[number];
 
+/**
+ * What a contract says of an argument. `unsure`: which role it has is not known, so it counts as each of them where a role
+ * restricts, and as none of them where one permits. It steers the call.
+ */
+export const argumentRoles = [...roles, "unsure"] as const;
+export type ArgumentRole = (typeof argumentRoles)[number];
+
 /** Source of a statement about a tool, most authoritative first (policy.md 2). */
 export type LabelSource = "operator" | "pack" | "card" | "evidence" | "enforced" | "server" | "inference" | "unknown";
 
 /** Statements about one argument of a tool. */
 export type ArgumentContract = {
-  readonly role: Role;
+  readonly role: ArgumentRole;
   /** True where a reader other than the owner of the run can see the argument. */
   readonly sink: boolean;
   /** Groups that can see it: bit i = group i of the lattice; 0 where the argument is not a sink. */
@@ -126,8 +133,13 @@ export function resultScope({ reads, writes, opens, types }: ToolContract): Resu
 }
 
 /** True for the role of a control argument. */
-export function isControl(role: Role): boolean {
+export function isControl(role: ArgumentRole): boolean {
   return role !== "content";
+}
+
+/** Whether the argument has this role, or may have it: for what a role restricts. */
+export function mayHaveRole(role: ArgumentRole, wanted: Role): boolean {
+  return role === wanted || role === "unsure";
 }
 
 /** True if a second call could do harm: another read does not raise a question (gateway.md 9, non-idempotent calls). */

@@ -7,7 +7,7 @@ import type { CallOption } from "./moment.ts";
 import type { FieldLabel } from "./opinion.ts";
 import type { Forecast, ForeseenFilter } from "./questions/prediction.ts";
 import type { Json, JsonObject } from "./json.ts";
-import type { ResultScope, Role } from "./contract.ts";
+import type { ResultScope, ArgumentRole } from "./contract.ts";
 
 /**
  * A permission of an approver: trust for one value (`endorse`), readers for one value (`declassify`), one call
@@ -18,7 +18,7 @@ export type Grant =
   | {
       readonly kind: "endorse" | "declassify";
       readonly digest: string;
-      readonly role: Role;
+      readonly role: ArgumentRole;
       readonly from: LabelRange;
       readonly to: LabelRange;
       readonly purpose: string;

@@ -103,7 +103,7 @@ function carries({ planting }: Seen, { atom, roles, names, audience }: DataAtom,
     const contract = call.contract.arguments.get(name) ?? call.contract.rest;
     return (
       (names === undefined || names.includes(name)) &&
-      (roles === undefined || roles.includes(contract.role)) &&
+      (roles === undefined || contract.role === "unsure" || roles.includes(contract.role)) &&
       (audience === undefined || (contract.audience & audience) !== 0)
     );
   });

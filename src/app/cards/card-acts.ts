@@ -4,7 +4,7 @@ import { serverPattern } from "../../policy/document/shapes-labels.ts";
 import type { ReadingText } from "../../policy/sections/readings.ts";
 import { today } from "../policy/policy-source.ts";
 import { shown } from "../state/sentences.ts";
-import { type Card, type CardTool, acceptedLabel, openTools, toolsOf } from "./card.ts";
+import { type Card, type CardTool, acceptedLabel, openTools, reviewedTools, toolsOf } from "./card.ts";
 import type { ServerAnswer } from "./card-answers.ts";
 import type { CardState } from "./card-files.ts";
 
@@ -14,7 +14,7 @@ export type CardChoice = (typeof cardChoices)[number];
 
 export type CardAct = {
   readonly choice: CardChoice;
-  /** Doubtful tools that were reviewed one by one: their reading is taken at its word. */
+  /** Tools with doubts that were reviewed one by one: their reading is taken at its word. */
   readonly reviewed: readonly string[];
   readonly days: number;
   /** Who answers, and by which factor. */
@@ -145,7 +145,8 @@ function onlyDoubts(which: string): string {
 
 function coveredBy(card: Card, { choice, reviewed }: CardAct): Result<readonly CardTool[], string> {
   const open = openTools(card);
-  const foreign = reviewed.find((name) => !open.some((tool) => tool.name === name && tool.standing === "doubtful"));
+  const asked = reviewedTools(card);
+  const foreign = reviewed.find((name) => !asked.some((tool) => tool.name === name));
   if (foreign !== undefined)
     return err(`\`${foreign.slice(0, 64)}\` is no tool in doubt on this card: look at it again.`);
   if (choice === "refuse" || choice === "later" || choice === "forget") return ok([]);
@@ -158,5 +159,5 @@ function coveredBy(card: Card, { choice, reviewed }: CardAct): Result<readonly C
     );
   const ready = open.filter(({ standing }) => standing === "ready");
   if (choice === "reads") return ok(ready.filter(({ reading }) => reading.group === "reads"));
-  return ok([...ready, ...open.filter(({ name }) => reviewed.includes(name))]);
+  return ok([...ready, ...open.filter((tool) => reviewed.includes(tool.name) && !ready.includes(tool))]);
 }

@@ -1,7 +1,8 @@
 /** A card as lines for a terminal or a form: bounded, and text of the server is shown as text. */
 import { escapeForDisplay } from "../../gateway/decision/display-text.ts";
+import { readingThreshold } from "../../oracles/labels/reading.ts";
 import { many } from "../state/sentences.ts";
-import { type Card, type CardTool, effectsOf, openTools, toolsOf } from "./card.ts";
+import { type Card, type CardTool, effectsOf, openTools, toolsOf, worstOf } from "./card.ts";
 
 /** Tools shown of one group, and lines of what changed in one of them. */
 const toolsMax = 40;
@@ -35,6 +36,7 @@ export function cardLines(card: Card): readonly string[] {
     ...card.groups.flatMap(({ group, tools }) => groupLines(groupWords[group], tools)),
     ...changeLines(card),
     ...doubtLines(card),
+    ...worstLines(card),
     ...(openTools(card).length === 0 ? [] : [card.results.words, ""]),
     ...notKnownLines(card),
     ...answerLines(card),
@@ -107,7 +109,9 @@ function saysOf(tool: CardTool): string {
   if (tool.standing === "labelled") return tool.source === "pack" ? "your label pack decides" : "your policy decides";
   if (tool.standing === "accepted") return `${does}; accepted`;
   const changed = tool.change === undefined || tool.change.kind === "new" ? "" : `; changed: ${tool.change.kind}`;
-  return `${does}; ${sourceOf(tool)}${changed}`;
+  const worst = worstOf(tool).length;
+  const held = worst === 0 ? "" : `; ${many(worst, "fact")} in doubt`;
+  return `${does}; ${sourceOf(tool)}${held}${changed}`;
 }
 
 function sourceOf({ reading, source }: CardTool): string {
@@ -143,6 +147,24 @@ function doubtLines(card: Card): readonly string[] {
   return ["In doubt", ...lines, ...(rest > 0 ? [`  and ${many(rest, "tool")} more`] : []), ""];
 }
 
+/** What an answer takes for the worst that it could be, since nothing is certain of it. */
+function worstLines(card: Card): readonly string[] {
+  const held = openTools(card).filter((tool) => worstOf(tool).length > 0);
+  if (held.length === 0) return [];
+  const lines = held.slice(0, toolsMax).map((tool) => {
+    const facts = worstOf(tool).map(({ about }) => aboutWords(about));
+    const rest = facts.length > 3 ? ` and ${facts.length - 3} more` : "";
+    return `  ${escaped(tool.name, 32)}: ${facts.slice(0, 3).join(", ")}${rest}`;
+  });
+  const rest = held.length - toolsMax;
+  return [
+    "In doubt, accepted as the worst that it could be until a review decides it",
+    ...lines,
+    ...(rest > 0 ? [`  and ${many(rest, "tool")} more`] : []),
+    "",
+  ];
+}
+
 /** The subject of a fact in words: text from the server may be in it. */
 export function aboutWords(about: string): string {
   const argument = /^args\/(.*)\/role$/s.exec(about)?.[1];
@@ -159,8 +181,8 @@ function answerLines(card: Card): readonly string[] {
   const doubtful = openTools(card).length - ready;
   if (!card.listed) return ["Nothing can be accepted now. What was answered can be taken back with `--forget`."];
   if (ready + doubtful === 0) return [`Nothing waits for an answer: ${many(toolsOf(card).length, "tool")}.`];
-  if (ready === 0) return ["No tool is marked +: a review accepts those in doubt one by one, and until then they ask."];
-  const rest = doubtful === 0 ? "" : `; the ${doubtful} in doubt go on asking until they are reviewed`;
+  if (ready === 0) return ["No tool is marked +: a review accepts those marked ? one by one, and until then they ask."];
+  const rest = doubtful === 0 ? "" : `; the ${doubtful} marked ? go on asking until they are reviewed`;
   return [`Accepting covers the ${many(ready, "tool")} marked + and consents to no call${rest}.`];
 }
 
@@ -183,7 +205,8 @@ export function toolLines(tool: CardTool): readonly string[] {
   const rows = facts.slice(0, toolsMax).map(({ about, value, probability, because }) => {
     const words = Array.isArray(value) ? value.join(", ") || "nothing" : JSON.stringify(value);
     const why = because.length === 0 ? "nothing says so" : escaped(because.slice(0, 3).join(", "), 80);
-    return `  ${aboutWords(about)}: ${escaped(words, 80)} (${Math.floor(probability * 100)} %: ${why})`;
+    const mark = probability < readingThreshold ? "? " : "";
+    return `  ${mark}${aboutWords(about)}: ${escaped(words, 80)} (${Math.floor(probability * 100)} %: ${why})`;
   });
   const others = tool.doubts.filter(({ about }) => about === "text" || about === "name");
   const description = tool.entry["description"];

@@ -107,7 +107,9 @@ describe("a card", () => {
     expect(text).toMatch(/In doubt\n {2}frobnicate: what it does: a guess/);
     expect(text).toContain("counts as private to you and as holding no passwords or keys");
     expect(text).toContain("No tool was run");
-    expect(text).toMatch(/Accepting covers the 2 tools marked \+ and consents to no call; the 1 in doubt go on asking/);
+    expect(text).toMatch(
+      /Accepting covers the 2 tools marked \+ and consents to no call; the 1 marked \? go on asking/,
+    );
   });
 
   it("holds a tool back for a finding, for a name that no policy can hold, and where policy or pack decide", () => {

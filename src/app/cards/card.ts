@@ -57,7 +57,10 @@ export type CardFacts = {
   readonly until: string | undefined;
 };
 
-/** `labelled`: policy or pack decide. `accepted`: a card did. `ready`: one key accepts it. `doubtful`: to be reviewed. */
+/**
+ * `labelled`: policy or pack decide. `accepted`: a card did. `ready`: one key accepts it, with what else is in doubt at its worst.
+ * `doubtful`: what it does is in doubt, or there is something against it: to be reviewed.
+ */
 export type ToolStanding = "labelled" | "accepted" | "ready" | "doubtful";
 
 export type CardTool = SeenTool & { readonly standing: ToolStanding; readonly doubts: readonly ReadingDoubt[] };
@@ -105,7 +108,24 @@ function standingOf(tool: SeenTool, isTwice: boolean): CardTool {
     doubts.push({ about: "name", probability: 0, why: "its name cannot be written in a policy" });
   if (source === "card") return { ...tool, doubts, standing: "accepted" };
   if (source === "operator" || source === "pack") return { ...tool, doubts, standing: "labelled" };
-  return { ...tool, doubts, standing: doubts.length === 0 ? "ready" : "doubtful" };
+  return { ...tool, doubts, standing: doubts.some(isOpening) ? "doubtful" : "ready" };
+}
+
+/** A doubt that no restrictive end settles; each other one is about a fact that counts as its worst until it is reviewed. */
+function isOpening({ about }: ReadingDoubt): boolean {
+  return about === "effects" || about === "name" || about === "text";
+}
+
+/** Tools that a review asks about: those that one key does not accept, then those accepted with a fact at its worst. */
+export function reviewedTools(card: Pick<Card, "groups">): readonly CardTool[] {
+  const open = openTools(card).filter(({ doubts }) => doubts.length > 0);
+  const doubtful = open.filter(({ standing }) => standing === "doubtful");
+  return [...doubtful, ...open.filter((tool) => !doubtful.includes(tool))];
+}
+
+/** What counts as the worst that it could be, as phrases in the order of the tool; empty for a tool that stays open. */
+export function worstOf({ standing, doubts }: Pick<CardTool, "standing" | "doubts">): readonly ReadingDoubt[] {
+  return standing === "ready" ? doubts : [];
 }
 
 function stateOf({ answer }: CardFacts, tools: readonly CardTool[]): TrustState {

@@ -3,7 +3,7 @@ import { userInfo } from "node:os";
 import { type Result, err, ok } from "../../core/result.ts";
 import { type CardChoice, cardChoices } from "../cards/card-acts.ts";
 import { countsOf } from "../cards/card-desk.ts";
-import { type Card, openTools } from "../cards/card.ts";
+import { type Card, reviewedTools } from "../cards/card.ts";
 import { cardLines, toolLines } from "../cards/card-text.ts";
 import { shown } from "../state/sentences.ts";
 import type { Composition } from "./composition.ts";
@@ -18,8 +18,12 @@ export function cardReport({ cards }: Composition, { server }: Request<"card">):
   const card = cards.card(server);
   const [summary] = summaryOf(card);
   if (card === undefined || summary === undefined) return err(unknownServer(server));
-  const doubtful = openTools(card).filter(({ standing }) => standing === "doubtful");
-  const doubts = doubtful.map((tool) => ({ tool: tool.name, group: tool.reading.group, lines: toolLines(tool) }));
+  const doubts = (card === undefined ? [] : reviewedTools(card)).map((tool) => ({
+    tool: tool.name,
+    group: tool.reading.group,
+    standing: tool.standing,
+    lines: toolLines(tool),
+  }));
   return ok({ ...summary, digest: card.digest, lines: cardLines(card), doubts });
 }
 

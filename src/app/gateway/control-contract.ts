@@ -160,7 +160,7 @@ const contract = {
       ...cardAbout,
       digest: text,
       lines: texts,
-      doubts: list(record({ tool: text, group: text, lines: texts })),
+      doubts: list(record({ tool: text, group: text, standing: text, lines: texts })),
     }),
   },
   /** `digest`: of the card that was answered. `reviewed`: tools in doubt that were looked at one by one. */

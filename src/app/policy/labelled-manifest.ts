@@ -1,6 +1,6 @@
 /** Lists of tools with the labels that their author may ship: what is declared stays, what is read with certainty is added. */
 import { type JsonObject, isObject, member } from "../../core/json.ts";
-import { readTools } from "../../oracles/labels/reading.ts";
+import { certainLabel, readTools } from "../../oracles/labels/reading.ts";
 import { metaDomain } from "../../policy/contracts/carriers.ts";
 import type { ToolLists } from "../../policy/contracts/contracts.ts";
 
@@ -25,7 +25,7 @@ export function labelledManifest(lists: ToolLists): LabelledManifest {
       const key = `${metaDomain}/labels`;
       if (member(meta, key) !== undefined) return tool;
       doubts.push(...reading.doubts.map(({ about, why }) => ({ server, tool: reading.tool, about, why })));
-      return withMeta(tool, { ...(isObject(meta) ? meta : {}), [key]: { version: 1, ...reading.label } });
+      return withMeta(tool, { ...(isObject(meta) ? meta : {}), [key]: { version: 1, ...certainLabel(reading) } });
     });
     return [server, { tools }] as const;
   });

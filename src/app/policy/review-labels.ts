@@ -5,7 +5,7 @@
 import { stringify } from "yaml";
 import { type Role, roles } from "../../core/contract.ts";
 import { type JsonObject, setOwn, stringMember } from "../../core/json.ts";
-import { type ToolReading, readTools } from "../../oracles/labels/reading.ts";
+import { type ToolReading, certainLabel, readTools } from "../../oracles/labels/reading.ts";
 import type { ArgumentText, ToolLabelsText } from "../../policy/document/shapes-labels.ts";
 import { shown } from "../state/sentences.ts";
 
@@ -82,7 +82,7 @@ async function reviewTool(
   if (chosen === undefined && (typed !== "y" || proposed === undefined)) return "skip";
   const args = await reviewArguments(reading, ask);
   if (args === "stop") return "stop";
-  const { effects: _effects, flags: _flags, args: _args, ...rest } = reading.label;
+  const { effects: _effects, flags: _flags, args: _args, ...rest } = certainLabel(reading);
   return {
     ...(chosen === undefined ? { effects: proposed ?? [] } : { effects: [...chosen] }),
     ...(chosen === undefined && reading.label.flags !== undefined ? { flags: reading.label.flags } : {}),
@@ -95,7 +95,7 @@ async function reviewArguments(
   reading: ToolReading,
   ask: Asking,
 ): Promise<{ readonly [name: string]: ArgumentText } | "stop"> {
-  const args: { [name: string]: ArgumentText } = { ...reading.label.args };
+  const args: { [name: string]: ArgumentText } = { ...certainLabel(reading).args };
   for (const { about, why } of reading.doubts) {
     const name = /^args\/(.*)\/role$/s.exec(about)?.[1];
     if (name === undefined) continue;

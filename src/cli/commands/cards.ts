@@ -91,7 +91,7 @@ const keys: Readonly<Record<string, "accept" | "review" | "isolated" | "refuse" 
 /** One key, and Enter: anything else is no answer. */
 async function askKey(card: Reply<"card">, way: Way): Promise<Outcome> {
   process.stderr.write(`${cardText(card)}\n`);
-  const review = card.doubtful === 0 ? "" : `r review the ${card.doubtful} in doubt first · `;
+  const review = card.doubts.length === 0 ? "" : `r review the ${many(card.doubts.length, "tool")} in doubt first · `;
   const key = await typed(
     `a accept for ${way.days} days · ${review}i isolated only · x refuse the server · l later > `,
   );
@@ -110,13 +110,16 @@ async function review(card: Reply<"card">, way: Way): Promise<Outcome> {
 /** Doubtful tools first, one key each; then one key for everything. */
 async function review1(card: Reply<"card">, way: Way): Promise<Outcome> {
   const reviewed: string[] = [];
-  for (const [place, { tool, lines }] of card.doubts.entries()) {
+  let sum = card.ready;
+  for (const [place, { tool, standing, lines }] of card.doubts.entries()) {
     process.stderr.write(`\n${lines.map((line) => shown(line, 400)).join("\n")}\n`);
-    const key = await typed(`(${place + 1} of ${card.doubts.length}) y that is right · n it stays unknown · q stop > `);
+    const no = standing === "doubtful" ? "it stays unknown" : "what is in doubt counts as its worst";
+    const key = await typed(`(${place + 1} of ${card.doubts.length}) y that is right · n ${no} · q stop > `);
     if (/^q/i.test(key)) return { exitCode: 1, json: undefined, text: "Nothing was answered." };
-    if (/^y(es)?$/i.test(key)) reviewed.push(tool);
+    if (!/^y(es)?$/i.test(key)) continue;
+    reviewed.push(tool);
+    if (standing === "doubtful") sum += 1;
   }
-  const sum = card.ready + reviewed.length;
   const key = await typed(`Accept ${many(sum, "tool")} for ${way.days} days? [y/N] `);
   if (!/^y(es)?$/i.test(key)) return { exitCode: 1, json: undefined, text: "Nothing was answered." };
   return send(card, "accept", reviewed, way);

@@ -4,7 +4,7 @@
  * since endorsing several at once would approve values that the approver did not look at. A list is endorsed by its
  * elements: one recipient stays endorsed whatever other recipients later calls name (formal.md annex 5).
  */
-import { type Role, isControl } from "../../core/contract.ts";
+import { type ArgumentRole, isControl } from "../../core/contract.ts";
 import type { Decision } from "../../core/decision.ts";
 import type { Grant } from "../../core/event.ts";
 import { type Json, isArray } from "../../core/json.ts";
@@ -18,7 +18,7 @@ import { escapeForDisplay } from "../decision/display-text.ts";
 /** One argument, or elements of one that is a list, whose labels are in doubt. */
 export type Endorsable = {
   readonly name: string;
-  readonly role: Role;
+  readonly role: ArgumentRole;
   readonly values: readonly DoubtfulValue[];
 };
 
@@ -94,7 +94,7 @@ export function valueGrants(
 /** Elements of a list that are in doubt themselves; none where the list as a whole has to be looked at. */
 function doubtfulElements(
   call: Call,
-  { name, role }: { readonly name: string; readonly role: Role },
+  { name, role }: { readonly name: string; readonly role: ArgumentRole },
   at: number,
 ): readonly DoubtfulValue[] {
   const list = Object.hasOwn(call.arguments, name) ? call.arguments[name] : undefined;
@@ -121,7 +121,7 @@ function labelOf(call: Call, argument: { readonly name: string; readonly value: 
 }
 
 /** Control arguments that may be untrusted, and arguments whose permitted readers are uncertain. */
-function isDoubtful(lattice: Lattice, role: Role, { range }: ArgumentLabel): boolean {
+function isDoubtful(lattice: Lattice, role: ArgumentRole, { range }: ArgumentLabel): boolean {
   return (isControl(role) && isUntrusted(lattice, range.hi)) || isVague(lattice, range);
 }
 

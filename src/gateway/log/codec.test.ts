@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { roles } from "../../core/contract.ts";
+import { argumentRoles } from "../../core/contract.ts";
 import { type Grant, type RunEvent, endCauses } from "../../core/event.ts";
 import { type Json, type JsonObject, isArray } from "../../core/json.ts";
 import { exactly, fromBits, makeLattice, type Label, type LabelRange, type Lattice } from "../../core/label.ts";
@@ -72,7 +72,7 @@ const common = { digest: text, purpose: text, principal: text, expiresAt: at };
 const grant: fc.Arbitrary<Grant> = fc.oneof(
   fc.record({
     kind: fc.constantFrom("endorse" as const, "declassify" as const),
-    role: fc.constantFrom(...roles),
+    role: fc.constantFrom(...argumentRoles),
     from: range,
     to: range,
     ...common,

@@ -6,7 +6,7 @@
  * Members that an event shares with its entry (instant, call, server, tool) are left to the entry; `null` in the place
  * of such a member says that the event has none. An event that has nothing else is its kind alone.
  */
-import { type ResultScope, roles } from "../../core/contract.ts";
+import { type ResultScope, argumentRoles } from "../../core/contract.ts";
 import { type Grant, type RunEvent, endCauses } from "../../core/event.ts";
 import { type Json, type JsonObject, isArray, isObject, member, stringMember } from "../../core/json.ts";
 import { join, type LabelRange } from "../../core/label.ts";
@@ -206,7 +206,7 @@ function readGrant(grant: Json | undefined, { context }: Parts): Grant | undefin
   }
   if (kind === undefined || of === undefined) return undefined;
   if (kind === "consent") return { kind, digest: of, ...common };
-  const role = roles.find((one) => one === member(grant, "role"));
+  const role = argumentRoles.find((one) => one === member(grant, "role"));
   const from = readRange(member(grant, "from"), context.read);
   const to = readRange(member(grant, "to"), context.read);
   if (role === undefined || from === undefined || to === undefined) return undefined;

@@ -2,7 +2,7 @@
  * Where a text of a run comes from, and which calls may use a name that it holds. A name means something only where it
  * was given: an id of one store is no id of another, and no amount, though both are trusted (decision 0036).
  */
-import { type FieldType, resultScope, type Role, type ToolContract } from "../../core/contract.ts";
+import { type ArgumentRole, type FieldType, resultScope, type ToolContract } from "../../core/contract.ts";
 import type { LabelRange } from "../../core/label.ts";
 import { covers, segmentsOf } from "./leaves.ts";
 
@@ -24,7 +24,7 @@ export type Origin = {
 export type Consumer = { readonly server: string; readonly tool: string; readonly stores: readonly string[] };
 
 /** An argument that a value is meant for. */
-export type Target = { readonly role: Role; readonly type?: string; readonly consumer: Consumer };
+export type Target = { readonly role: ArgumentRole; readonly type?: string; readonly consumer: Consumer };
 
 export function consumerOf(contract: ToolContract): Consumer {
   const { server, tool } = contract;
@@ -32,7 +32,7 @@ export function consumerOf(contract: ToolContract): Consumer {
 }
 
 /** Names that mean the same to every server: they are how servers work together. */
-const worldwide: ReadonlySet<Role> = new Set(["recipient", "destination", "path"]);
+const worldwide: ReadonlySet<ArgumentRole> = new Set(["recipient", "destination", "path"]);
 
 /**
  * Whether a value of this origin may be drawn on for the argument. Types, where both sides have one, decide: no other

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import type { JsonObject } from "../../core/json.ts";
-import { readTool, readTools, readingThreshold } from "./reading.ts";
+import { certainLabel, readTool, readTools, readingThreshold } from "./reading.ts";
 import { listWorkMax } from "./siblings.ts";
 import { signsOf } from "./signs.ts";
 
@@ -23,14 +23,15 @@ const args = (...names: string[]): JsonObject => ({
 const alone = (listed: JsonObject) => readTool(listed, { server: "app", tools: [listed] });
 
 describe("a reading", () => {
-  it("states what is above the threshold, and doubts the rest", () => {
+  it("states what is above the threshold, and takes the rest for the worst", () => {
     const list = tool("list_issues", {
       description: "List issues of a repository.",
       ...args("repository_id", "blorp"),
     });
     const reading = alone(list);
     expect(reading.group).toBe("reads");
-    expect(reading.label.args).toEqual({ repository_id: "identifier" });
+    expect(reading.label.args).toEqual({ repository_id: "identifier", blorp: "unsure" });
+    expect(certainLabel(reading).args).toEqual({ repository_id: "identifier" });
     expect(reading.label.output).toEqual({ trust: "untrusted" });
     expect(reading.doubts.map(({ about }) => about)).toEqual(["args/blorp/role"]);
     for (const { probability } of reading.doubts) expect(probability).toBeLessThan(readingThreshold);

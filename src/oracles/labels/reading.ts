@@ -2,7 +2,7 @@
  * What the texts and schemas of a tool suggest that it does: a proposal for an operator, never an authority. All of it was
  * written by the server, so a reading that relaxes anything has to be accepted first (lifecycle.md 1.7).
  */
-import { roles } from "../../core/contract.ts";
+import { argumentRoles } from "../../core/contract.ts";
 import { covers, mayCover } from "../../core/effect.ts";
 import { type Json, type JsonObject, isArray, stringMember } from "../../core/json.ts";
 import { effectsForm } from "../../policy/document/label-forms.ts";
@@ -38,14 +38,17 @@ export type ToolReading = {
   readonly server: string;
   readonly tool: string;
   readonly facts: readonly ReadingFact[];
-  /** An entry of `labels:` of the facts at or above `readingThreshold` alone; `{}` where there are none. */
+  /**
+   * An entry of `labels:` that is complete but for effects in doubt, which it leaves out: a fact below `readingThreshold` stands at
+   * its restrictive end, a role as `unsure` and flags as all of them.
+   */
   readonly label: ToolLabelsText;
   readonly doubts: readonly ReadingDoubt[];
   /** By the facts above the threshold; a tool whose effects are in doubt is `runs code or unknown`. */
   readonly group: ReadingGroup;
 };
 
-/** Facts below this probability stay unknown. */
+/** Facts below this probability count as the worst that they could be; effects stay unknown. */
 export const readingThreshold = 0.9;
 
 /** A reading of each tool of a server, in the order of its list; behind `listWorkMax` all of a tool is in doubt. */
@@ -73,7 +76,7 @@ export function readTool(tool: JsonObject, context: ReadingContext): ToolReading
     trustFact,
   ];
   const certain = facts.filter(({ probability }) => probability >= readingThreshold);
-  const label = labelOf(certain);
+  const label = labelOf(facts.flatMap((fact) => (certain.includes(fact) ? [fact] : restrictive(fact))));
   return {
     server: context.server,
     tool: stringMember(tool, "name") ?? "",
@@ -121,6 +124,19 @@ function doubtOf({ about, value, probability, because }: ReadingFact): ReadingDo
   return { about, probability, why: says };
 }
 
+/** A fact in doubt at its restrictive end. There is none for effects but everything, which is a tool without labels. */
+function restrictive(fact: ReadingFact): readonly ReadingFact[] {
+  if (fact.about === "effects") return [];
+  return [{ ...fact, value: fact.about === "flags" ? flagWords : "unsure" }];
+}
+
+const flagWords: readonly FlagText[] = ["irreversible", "open_world"];
+
+/** An entry of `labels:` of what is certain alone, for readers of labels who take what is left out for unknown. */
+export function certainLabel({ facts }: Pick<ToolReading, "facts">): ToolLabelsText {
+  return labelOf(facts.filter(({ probability }) => probability >= readingThreshold));
+}
+
 /** An entry of `labels:` of some facts; each is taken at its word, whatever its probability. */
 export function labelOf(facts: readonly ReadingFact[]): ToolLabelsText {
   const valueOf = (about: string): Json | undefined => facts.find((fact) => fact.about === about)?.value;
@@ -130,7 +146,7 @@ export function labelOf(facts: readonly ReadingFact[]): ToolLabelsText {
   );
   const args = facts.flatMap(({ about, value }) => {
     const name = /^args\/(.*)\/role$/s.exec(about)?.[1];
-    const role = roles.find((one) => one === value);
+    const role = argumentRoles.find((one) => one === value);
     return name === undefined || role === undefined ? [] : [[name, role] as const];
   });
   const trust = valueOf("output/trust");

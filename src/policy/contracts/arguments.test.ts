@@ -59,6 +59,16 @@ describe("what a server says of its arguments", () => {
   const bitsOf = (text: string): number =>
     contract(text, { name: "get_url", inputSchema: { properties: { url: {} } } }).arguments.get("url")?.forbidden ?? 0;
 
+  test("an argument whose role is in doubt is seen by whoever may be addressed by it", () => {
+    const get: JsonObject = { name: "get_page", inputSchema: { properties: { x: {} } } };
+    const audience = (role: string): number | undefined =>
+      contract(
+        `lattice: {groups: [me, acme, anyone]}\nservers: {s: {operator: acme}}\nlabels: {s.get_page: {effects: read.external, args: {x: ${role}}}}`,
+        get,
+      ).arguments.get("x")?.audience;
+    expect([audience("query"), audience("destination"), audience("unsure")]).toEqual([1, 3, 3]);
+  });
+
   test("D28: the operator's word about an argument stands, a pack's is restricted by the server's", () => {
     const strict = labels(
       { args: { url: { sink: true, bound: "public", audience: "anyone", role: "recipient" } } },
@@ -73,6 +83,8 @@ describe("what a server says of its arguments", () => {
     expect(role({ args: { path: "content" } }, "path")).toBe("path");
     expect(role({ rest: "command" }, "path")).toBe("path");
     expect(role({ rest: "command" }, "url")).toBe("command");
+    expect(role({ args: { path: "unsure" } }, "path")).toBe("path");
+    expect(role({ args: { url: "unsure" } }, "url")).toBe("unsure");
     expect(
       argumentOf("labels: {s.peek: {args: {path: {sink: false}}}}", labels({ args: { path: { sink: true } } }), "path")
         ?.sink,

@@ -2,7 +2,7 @@
  * The contract of one argument. The operator's word stands; the word of a pack or an accepted reading and inference are joined with what the server
  * says of its own tool, which only restricts: a control role for content, a sink for none, more readers, a lower bound.
  */
-import { type ArgumentContract, isControl, type Role } from "../../core/contract.ts";
+import { type ArgumentContract, isControl, mayHaveRole, type ArgumentRole, type Role } from "../../core/contract.ts";
 import { join, type Label } from "../../core/label.ts";
 import type { ArgumentStatement, LabelTable, ToolStatement } from "../ir/label-table.ts";
 import type { Evidence, Sourced } from "./statements.ts";
@@ -61,7 +61,7 @@ function partOf<K extends keyof ArgumentStatement>({ believed, name }: Said, par
 }
 
 /** `content` is the mildest role: a server may state a control role in its place, and never the other way round. */
-function roleOf(said: Said, inferred: Role | undefined): Role {
+function roleOf(said: Said, inferred: Role | undefined): ArgumentRole {
   const stated = partOf(said, "role");
   const own = said.own?.role;
   const stricter = own !== undefined && isControl(own) ? own : undefined;
@@ -77,12 +77,12 @@ function isSink(said: Said, seen: readonly string[] | undefined): boolean {
   return base || said.own?.sink === true;
 }
 
-function audienceOf(said: Said, role: Role, seen: readonly string[] | undefined): readonly string[] {
+function audienceOf(said: Said, role: ArgumentRole, seen: readonly string[] | undefined): readonly string[] {
   const stated = partOf(said, "audience");
   if (stated?.final === true) return stated.value;
   // A URL that the agent chose reaches the operator of that host, not only the server's operator.
   const reached =
-    role === "destination" && seen !== undefined ? [...new Set([...seen, "anyone"])] : (seen ?? ["anyone"]);
+    mayHaveRole(role, "destination") && seen !== undefined ? [...new Set([...seen, "anyone"])] : (seen ?? ["anyone"]);
   return [...new Set([...(stated?.value ?? reached), ...(said.own?.audience ?? [])])];
 }
 

@@ -1,5 +1,5 @@
 /** Labels, patterns and tests as written: the parts of which sections are made. Short forms are unions here. */
-import { roles } from "../../core/contract.ts";
+import { argumentRoles, roles } from "../../core/contract.ts";
 import { effectActions, effectBases, effectReaches } from "../../core/effect.ts";
 import { readingLanguages } from "../../core/reading.ts";
 import {
@@ -55,6 +55,8 @@ export type EffectsText = Infer<typeof effects>;
 const flagText = oneOf("flag", ["irreversible", "open_world"]);
 export type FlagText = Infer<typeof flagText>;
 const role = oneOf("role", roles);
+/** What an argument may be called: `unsure` stands for each role where one restricts, and for none where one permits. */
+const argumentRole = oneOf("role", argumentRoles);
 
 const level = either("a level or `[lo, hi]`", text("level"), pair(text("level")));
 
@@ -110,7 +112,7 @@ const output = either(
 export type OutputText = Infer<typeof output>;
 
 const argumentObject = object("an argument label", {
-  role: optional(role, "what the argument means"),
+  role: optional(argumentRole, "what the argument means"),
   /** Whether anyone besides the run's user sees the argument; absent = as effects and server say. */
   sink: optional(flag, "whether anyone besides you can see it"),
   bound: optional(bound, "highest label that may be sent here"),
@@ -118,7 +120,7 @@ const argumentObject = object("an argument label", {
   type: optional(kindOfName, "kind of name that it takes; fields of another `type` are none"),
 });
 export type ArgumentObject = Infer<typeof argumentObject>;
-const argumentLabels = either("a role or an argument label", role, argumentObject);
+const argumentLabels = either("a role or an argument label", argumentRole, argumentObject);
 export type ArgumentText = Infer<typeof argumentLabels>;
 
 const scalar = either("text, a number, true, false or null", text("text"), number("number"), flag, nothing);

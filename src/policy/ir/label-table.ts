@@ -1,5 +1,5 @@
 /** Statements of a policy about tools, compiled once: the operator's labels, the packs, and the facts about servers. */
-import type { ContractCase, EnclosedProcess, FieldType, OutputContract, Role } from "../../core/contract.ts";
+import type { ContractCase, EnclosedProcess, FieldType, OutputContract, ArgumentRole } from "../../core/contract.ts";
 import type { EffectFlags, EffectRange } from "../../core/effect.ts";
 import type { Label, LabelRange, Lattice } from "../../core/label.ts";
 import type { DocumentPath, Reporter } from "../document/diagnostic.ts";
@@ -22,7 +22,7 @@ export type LabelCompiler = {
 };
 
 export type ArgumentStatement = {
-  readonly role?: Role;
+  readonly role?: ArgumentRole;
   readonly sink?: boolean;
   /** Groups that see the argument. */
   readonly audience?: readonly string[];

@@ -168,8 +168,9 @@ function sentencesOf(found: Omit<ToolExplanation, "sentences">): readonly string
     const seen = argument.seenBy.length === 0 ? "stays here" : `is seen by ${argument.seenBy.join(" and ")}`;
     const bound = argument.seenBy.length === 0 ? "" : `; up to ${argument.bound} may go there`;
     const article = argument.role === "content" ? "" : /^[aeiou]/.test(argument.role) ? "an " : "a ";
+    const what = argument.role === "unsure" ? "of a role in doubt, counts as the worst" : `${article}${argument.role}`;
     const kind = argument.type === undefined ? "" : ` of the type ${argument.type}`;
-    sentences.push(`Argument ${argument.name} is ${article}${argument.role}${kind} and ${seen}${bound}.`);
+    sentences.push(`Argument ${argument.name} is ${what}${kind} and ${seen}${bound}.`);
   }
   for (const store of found.reads) sentences.push(`It reads the store ${store}.`);
   for (const store of found.writes) sentences.push(`It writes to the store ${store}.`);

@@ -13,6 +13,7 @@ const write = contract("write", {
     ["path", argument("path", false)],
     ["paths", argument("path", false)],
     ["text", argument("content", false)],
+    ["doubt", argument("unsure", false)],
   ]),
 });
 
@@ -67,6 +68,13 @@ describe("the workspace", () => {
     [{ path: "a b/100%.txt" }, true],
     [{ path: "src/routes/$id.tsx" }, true],
     [{ path: "~" }, false],
+    // An argument whose role is in doubt may be a path, unless its value is a number or a choice.
+    [{ doubt: "/etc/passwd" }, false],
+    [{ doubt: ["/etc/passwd"] }, false],
+    [{ doubt: { path: "a" } }, false],
+    [{ doubt: "notes.txt" }, true],
+    [{ doubt: 7 }, true],
+    [{ doubt: null }, true],
   ])("%j: %s", (given, expected) => expect(inside(given)).toBe(expected));
 
   it("without a root nothing with a path is inside, and the root of all holds everything", () => {

@@ -2,8 +2,8 @@
  * The class of a concrete call (formal.md 4.1): the truth of every predicate that can matter for its tool, the
  * canonical keys of keyed rules, and exact amounts. Calls of one class look alike to everything that decides.
  */
-import { type Json, type JsonObject, isArray } from "../../core/json.ts";
-import { isControl } from "../../core/contract.ts";
+import { type Json, type JsonObject, isArray, isObject } from "../../core/json.ts";
+import { isControl, mayHaveRole } from "../../core/contract.ts";
 import type { CallClass, CallMoment } from "../../core/moment.ts";
 import { evaluateTest } from "./argument-tests.ts";
 import type { Predicate } from "../ir/ir.ts";
@@ -38,11 +38,15 @@ export function classify(frame: Frame, relevant: Relevant, moment: CallMoment): 
   return { server, tool, truths, keys, amounts, ...bare };
 }
 
-/** An argument that the contract does not name is the agent's invention: adding one must not make a call traceable. */
+/**
+ * An argument that the contract does not name is the agent's invention: adding one must not make a call traceable. One whose role
+ * is in doubt may be content, which says nothing of who chose the call.
+ */
 function isBare({ contract, arguments: given }: CallMoment): boolean {
   for (const [name, value] of Object.entries(given)) {
     const argument = contract.arguments.get(name);
-    if (argument !== undefined && isControl(argument.role) && carriesValue(value)) return false;
+    if (argument === undefined || argument.role === "unsure") continue;
+    if (isControl(argument.role) && carriesValue(value)) return false;
   }
   return true;
 }
@@ -68,9 +72,11 @@ function truthOf({ read }: Frame, predicate: Predicate, moment: CallMoment): boo
 function insideWorkspace(moment: CallMoment): boolean {
   for (const name of Object.keys(moment.arguments)) {
     const contract = moment.contract.arguments.get(name) ?? moment.contract.rest;
-    if (contract.role !== "path") continue;
+    if (!mayHaveRole(contract.role, "path")) continue;
     const roots = rootsOf(moment.workspace);
     const value = moment.arguments[name] ?? null;
+    // A number or a choice of two names no file.
+    if (contract.role === "unsure" && typeof value !== "string" && !isArray(value) && !isObject(value)) continue;
     const paths = isArray(value) ? value : [value];
     if (!paths.every((path) => isInsideAny(path, roots))) return false;
   }

@@ -162,6 +162,14 @@ describe("labels that a pattern looks at", () => {
     expect(joined({ names: ["to", "text"], roles: ["content"] })).toBe(secret);
   });
 
+  it("of an argument whose role is in doubt count for every role", () => {
+    const doubtful = contract("do", { arguments: new Map([["to", argument("unsure", false)]]) });
+    const move = moveAt(frame, option(doubtful, { to: exactly(secret) }), "hi");
+    const joinedFor = (part: Omit<DataAtom, "atom">): number => bitsOf(dataVector(at("hi"), part, move));
+    expect([joinedFor({ roles: ["recipient"] }), joinedFor({ roles: ["content"] })]).toEqual([secret, secret]);
+    expect(joinedFor({ roles: ["recipient"], names: ["other"] })).toBe(nothing);
+  });
+
   it("of what is held count where it is held at all", () => {
     const held = [
       { present: true, label: vector(secret) },

@@ -5,7 +5,7 @@
  * label bounds) and nothing that unlocks, unless it is certain; at `lo` it is the other way round. Safety is decided
  * at `hi`; `lo` only chooses between asking and refusing (formal.md 4.2).
  */
-import type { ToolContract } from "../../core/contract.ts";
+import type { ArgumentRole, ToolContract } from "../../core/contract.ts";
 import { type Effect, type EffectRange, mayCover, mustCover, covers } from "../../core/effect.ts";
 import { type Algebra, type Vector, every, gated, hasAll, hasAny, joinVectors, some, vectorOf } from "../ir/algebra.ts";
 import type { DataAtom, Ir, LabelAtom, Pattern, StoreAtom, ToolSelector } from "../ir/ir.ts";
@@ -74,11 +74,19 @@ export function dataVector<B>(context: Context<B>, atom: Omit<DataAtom, "atom">,
   let all = vectorOf(algebra, 0, ir.lattice.bitCount);
   for (const argument of move.arguments) {
     if (atom.names !== undefined && !atom.names.includes(argument.name)) continue;
-    if (atom.roles !== undefined && !atom.roles.includes(argument.contract.role)) continue;
+    if (!concernsRole(atom.roles, argument.contract.role)) continue;
     if (atom.audience !== undefined && (argument.contract.audience & atom.audience) === 0) continue;
     all = joinVectors(algebra, all, argument.label);
   }
   return all;
+}
+
+/**
+ * Whether an atom speaks of arguments of this role. Of one that is in doubt every atom does: the more data it joins, the more
+ * an atom that restricts holds, and the less one that permits.
+ */
+export function concernsRole(roles: DataAtom["roles"], role: ArgumentRole): boolean {
+  return roles === undefined || role === "unsure" || roles.includes(role);
 }
 
 /** A name pattern in which `*` stands for any characters. Linear: two pointers, one remembered star. */

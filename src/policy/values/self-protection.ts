@@ -4,7 +4,7 @@
  * of the user that programs execute are another matter: `core/isolation/execution-hooks.ts`. Paths are compared as text,
  * without case; links and commands are read by the functions that the caller hands in.
  */
-import type { Role, ToolContract } from "../../core/contract.ts";
+import { type ArgumentRole, type ToolContract, mayHaveRole } from "../../core/contract.ts";
 import { type EffectRange, mayCover } from "../../core/effect.ts";
 import { type Json, isArray, isObject } from "../../core/json.ts";
 import type { CallMoment } from "../../core/moment.ts";
@@ -66,9 +66,9 @@ export function selfProtection({ kept, obeyed, home, base, resolve, commandWords
       if (role === "content") continue;
       const given = textsIn(value);
       texts += given.length;
-      if (role === "path") paths += given.length;
+      if (mayHaveRole(role, "path")) paths += given.length;
       for (const text of given) for (const path of pathsOf(text, role, places)) named.push(path);
-      if (role !== "command") continue;
+      if (!mayHaveRole(role, "command")) continue;
       for (const text of given) {
         const read = readingOf(text, readMax > 0 ? commandWords : undefined);
         readMax -= 1;
@@ -315,14 +315,14 @@ const absolute = /^(?:[/~\\]|file:|[A-Za-z]:[\\/])/i;
 const throughProcess = /^\/proc\/[^/]+(?:\/task\/[^/]+)?\/(root|cwd)\/(.*)$/;
 
 /** Where a text leads if it is a path: a relative one from each root, and only where its role says that it is a path. */
-function pathsOf(text: string, role: Role, { roots, home }: Places): readonly string[] {
+function pathsOf(text: string, role: ArgumentRole, { roots, home }: Places): readonly string[] {
   const plain = text === "~" || text.startsWith("~/") ? `${home}${text.slice(1)}` : text;
   const whole = absolute.test(plain) ? canonicalPath(plain) : undefined;
   const [, link, rest = ""] = throughProcess.exec(whole ?? "") ?? [];
   if (link === "root") return canonicalIn(`/${rest}`);
   if (link === "cwd") return roots.flatMap((root) => canonicalIn(rest, root));
   if (whole !== undefined) return [whole];
-  return role === "path" ? roots.flatMap((root) => canonicalIn(plain, root)) : [];
+  return mayHaveRole(role, "path") ? roots.flatMap((root) => canonicalIn(plain, root)) : [];
 }
 
 function canonicalIn(text: string, base?: string): readonly string[] {

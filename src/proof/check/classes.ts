@@ -181,7 +181,8 @@ function kindOf({ matters }: Model, argument: Argument, { fitting, byDefault }: 
   const atoms = fitting.flatMap(({ pattern }) => pattern.data);
   const selecting = atoms.filter(
     (atom) =>
-      (atom.roles?.includes(role) ?? true) &&
+      // An argument whose role is in doubt is one of each role.
+      (role === "unsure" || (atom.roles?.includes(role) ?? true)) &&
       (atom.args === undefined || (name !== undefined && atom.args.includes(name))) &&
       (atom.audience === undefined || (atom.audience & BigInt(audience)) !== 0n),
   );

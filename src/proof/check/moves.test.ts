@@ -158,6 +158,8 @@ describe("the default", () => {
     const parts: Small = { never: steered, rules: [], tools: [to], ...trust };
     expect(answer(parts)).toBe("accepted");
     expect(answer({ ...parts, core: [] })).toMatch(forbidden);
+    const doubtful = tool("b", { effects: send, arguments: { to: argument("unsure", { sink: false }) } });
+    expect(answer({ ...parts, tools: [doubtful], core: [] })).toMatch(forbidden);
     const said = { flow: { ...steered.flow, from: { trust: "untrusted", roles: ["content"] } } };
     expect(answer({ ...parts, never: said, tools: [sender] })).toMatch(forbidden);
     const local = { must: ["write.local"], may: ["write.local"] };

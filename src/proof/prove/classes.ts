@@ -6,7 +6,7 @@ import { type ArgumentContract, processStore } from "../../core/contract.ts";
 import { mayCover } from "../../core/effect.ts";
 import { type Result, err, ok } from "../../core/result.ts";
 import { type DataAtom, workspacePredicate } from "../../policy/ir/ir.ts";
-import type { End } from "../../policy/semantics/patterns.ts";
+import { type End, concernsRole } from "../../policy/semantics/patterns.ts";
 import { cut } from "./held-labels.ts";
 import { classesMax, classesPerToolMax, combinationsMax } from "./limits.ts";
 import type { Space } from "./space.ts";
@@ -272,7 +272,7 @@ function atomsOf({ question, readings: all }: Context, alive: readonly number[])
 function concerns(atom: DataAtom, name: string, argument: ArgumentContract): boolean {
   return (
     (atom.names === undefined || atom.names.includes(name)) &&
-    (atom.roles === undefined || atom.roles.includes(argument.role)) &&
+    concernsRole(atom.roles, argument.role) &&
     (atom.audience === undefined || (argument.audience & atom.audience) !== 0)
   );
 }

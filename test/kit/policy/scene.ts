@@ -1,5 +1,5 @@
 // A small world for tests of the semantics: a lattice, contracts, and calls written in one line.
-import type { ArgumentContract, Role, ToolContract } from "../../../src/core/contract.ts";
+import type { ArgumentContract, ArgumentRole, ToolContract } from "../../../src/core/contract.ts";
 import type { Effect } from "../../../src/core/effect.ts";
 import type { RunEvent } from "../../../src/core/event.ts";
 import {
@@ -64,7 +64,7 @@ export function frameOf(part: {
   return { ir, slots: slotsOf(ir) };
 }
 
-export function argument(role: Role, sink: boolean): ArgumentContract {
+export function argument(role: ArgumentRole, sink: boolean): ArgumentContract {
   const anyone = excludedBits(lattice, ["anyone"]) as Label; // a declared group
   return {
     role,

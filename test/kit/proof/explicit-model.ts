@@ -266,7 +266,7 @@ export function atomHolds(atom: LabelAtom, label: number): boolean {
 export function dataLabel(atom: DataAtom, move: Move): number {
   const concerned = move.arguments.filter(
     ({ name, contract }) =>
-      (atom.roles === undefined || atom.roles.includes(contract.role)) &&
+      (atom.roles === undefined || contract.role === "unsure" || atom.roles.includes(contract.role)) &&
       (atom.names === undefined || (name !== undefined && atom.names.includes(name))) &&
       (atom.audience === undefined || (contract.audience & atom.audience) !== 0),
   );

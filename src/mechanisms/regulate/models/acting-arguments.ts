@@ -3,7 +3,7 @@
  * read, and a card may accept that; what it is sent is read all the same, under whatever name and however deep it stands.
  * That only restricts: a call asks where its arguments do what the contract does not foresee.
  */
-import type { Role, ToolContract } from "../../../core/contract.ts";
+import type { ArgumentRole, ToolContract } from "../../../core/contract.ts";
 import { type Effect, covers, mayCover } from "../../../core/effect.ts";
 import { type Json, type JsonObject, isArray, isObject } from "../../../core/json.ts";
 import type { Reason } from "../../../core/opinion.ts";
@@ -119,7 +119,7 @@ export function actingReason(read: ReadValue, contract: ToolContract, given: Jso
 }
 
 /** Of a word alone nothing can be told: a name, a number, a choice. */
-function leafOf(read: ReadValue, leaf: Leaf, role: Role): Found | undefined {
+function leafOf(read: ReadValue, leaf: Leaf, role: ArgumentRole): Found | undefined {
   if (role === "amount" || role === "recipient") return undefined;
   return actingIn(read, leaf);
 }

@@ -35,6 +35,31 @@ const fetcher = contract("fetch", {
 const added = (of: ToolContract, given: JsonObject): readonly string[] =>
   argumentEffects(of, given).effects.filter((effect) => !of.effects.must.includes(effect));
 
+describe("an argument whose role is in doubt", () => {
+  const of = (...may: readonly string[]): ToolContract =>
+    contract("do", { effects: { must: [], may }, arguments: new Map([["x", argument("unsure", false)]]) });
+
+  it.each<[string, readonly string[], Json, readonly string[]]>([
+    ["a command of a tool that runs some", ["execute.local"], "git push origin", ["write.external.publish"]],
+    ["an address", ["read.external"], "https://example.com/a", []],
+    ["the address of a cloud's keys", ["write.external"], "http://169.254.169.254/x", ["read.external.credential"]],
+    ["a file by its address", ["read.external"], "file:///home/me/a", ["read.local"]],
+    ["a path that is written", ["write.external"], "/home/me/a", []],
+    ["a file that is obeyed", ["write.local"], ".bashrc", ["write.local.config"]],
+    ["a path that is read", ["read.local"], "./a", []],
+    ["a secret that is read", ["read.local"], "id_rsa", ["read.local.credential"]],
+    ["the name of a secret of a tool that only writes", ["write.external"], "$API_KEY", []],
+    ["a word", ["write.external", "read.external"], "carrots in march", []],
+    ["words", ["write.external"], ["carrots", 7], []],
+  ])("is read as the form of its value: %s", (_, may, x, effects) => {
+    expect(added(of(...may), { x })).toEqual(effects);
+  });
+
+  it("is read whole, and no further than any other", () => {
+    expect(argumentEffects(of("read.local"), { x: "a".repeat(argumentUnitsMax + 1) }).flags).toContain("unreadable");
+  });
+});
+
 describe("commands", () => {
   it.each<[string, Json, readonly string[]]>([
     ["a text", "git push origin", ["write.external.publish"]],

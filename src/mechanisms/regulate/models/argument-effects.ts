@@ -61,7 +61,7 @@ export function argumentEffects(contract: ToolContract, given: JsonObject): Comm
 function isRead(contract: ToolContract, given: JsonObject): boolean {
   for (const name of Object.keys(given)) {
     const { role } = contract.arguments.get(name) ?? contract.rest;
-    if (role === "command" || role === "path" || role === "destination") return true;
+    if (role === "unsure" || role === "command" || role === "path" || role === "destination") return true;
   }
   return false;
 }
@@ -85,6 +85,7 @@ function readArguments(contract: ToolContract, given: JsonObject): CommandEffect
     if (found.flags.has("unreadable")) break;
     const { role } = contract.arguments.get(name) ?? contract.rest;
     if (role === "command" && runs && !otherLanguage.test(name)) commandArgument(value, found, budget);
+    else if (role === "unsure") unsureArgument({ name, value }, contract, found, budget);
     else if (role === "path") {
       eachText(value, budget, found, (text) => {
         if (spent(budget, found, text.length)) pathArgument(text, contract, found);
@@ -114,6 +115,24 @@ function commandArgument(value: Json, found: Findings, budget: Budget): void {
     if (spent(budget, found, text.length)) join(found, effectsOfCommand(text));
   });
 }
+
+/** An argument that may be a command, an address or a path is read as the first of them that it can be. */
+function unsureArgument(
+  { name, value }: { readonly name: string; readonly value: Json },
+  contract: ToolContract,
+  found: Findings,
+  budget: Budget,
+): void {
+  const runs = contract.effects.may.some((effect) => effect.startsWith("execute"));
+  if (runs && !otherLanguage.test(name)) return commandArgument(value, found, budget);
+  eachText(value, budget, found, (text) => {
+    if (!spent(budget, found, text.length)) return;
+    if (isAddress.test(text)) addressArgument(text, found);
+    else pathArgument(text, contract, found);
+  });
+}
+
+const isAddress = /^\s*[a-z][a-z0-9+.-]*:\/\//i;
 
 function join(found: Findings, more: CommandEffects): void {
   add(found, ...more.effects);
