@@ -107,6 +107,7 @@ try {
         return more;
       },
     },
+    sumUp: (way: Parameters<EventLog["sumUp"]>[0]) => log.sumUp(way),
     prune: async (step: Parameters<EventLog["prune"]>[0]) => {
       const start = performance.now();
       const left = await log.prune(step);

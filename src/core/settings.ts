@@ -33,6 +33,8 @@ export type PolicySettings = {
   readonly payload: "sealed" | "digests" | "clear";
   /** Days after which the keys of logged payloads are destroyed. */
   readonly keepDays: number;
+  /** Bytes of the log above which the oldest ended runs leave earlier; absent: no limit. */
+  readonly keepBytes?: number;
   /** `full`: every commit of the log reaches the disk before its call is sent. */
   readonly durability: "normal" | "full";
   /** Longest wait for the answers to one round of questions. */

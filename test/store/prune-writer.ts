@@ -46,16 +46,20 @@ async function open(run: string): Promise<void> {
 
 async function passing(client: number): Promise<void> {
   for (let number = 0; ; number += 1) {
-    const run = `past-${generation}-${client}-${number}`;
+    const run = `os:1/session:past-${generation}-${client}-${number}`;
     for (let call = 0; call < 6; call += 1) await append(run, `${run}-${call}`, call === 5);
   }
 }
 
 async function leaving(): Promise<void> {
+  let looks = 0;
   const pause = (): Promise<boolean> => new Promise((resolve) => setImmediate(() => resolve(true)));
   for (;;) {
-    const way = { keepDays: 20, wallMs: wallMs(), atMs: () => performance.now(), isOpen: () => false, pause };
-    unwrap(await prune(log, way));
+    const isGone = (): boolean => true;
+    const clients = { isGone, isOwn: () => false };
+    const way = { keepDays: 20, wallMs: wallMs(), atMs: () => performance.now(), isOpen: () => false, clients, pause };
+    // In turns by age and by bytes, which sums up what it says as well.
+    unwrap(await prune(log, (looks += 1) % 3 === 0 ? { ...way, keepBytes: 200_000 } : way));
     await pause();
   }
 }

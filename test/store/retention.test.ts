@@ -1,6 +1,6 @@
 /** B14: whole runs leave the log, and it says so; what restricts an open run never leaves. One suite for every store. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { readPruning } from "../../src/gateway/log/pruning.ts";
+import { readPruning } from "../../src/gateway/log/retention/pruning.ts";
 import { replayRun } from "../../src/gateway/log/event-replay.ts";
 import type { Head } from "../../src/gateway/ports/store.ts";
 import { wouldLeave } from "../../src/gateway/runs/retention/run-retention.ts";

@@ -1,6 +1,6 @@
 /** Retention in memory, with the promises of the port. */
 import type { Result } from "../../core/result.ts";
-import type { EndedRun, Place, PruneWanted } from "../../gateway/ports/retention.ts";
+import type { EndedRun, MarkedRun, Place, PruneWanted, SumUpWanted } from "../../gateway/ports/retention.ts";
 import type { AppendBatch, RunRow, Store, StoredRecord, StoreFailure } from "../../gateway/ports/store.ts";
 import type { Tables } from "./memory-tables.ts";
 
@@ -50,6 +50,65 @@ function remove(tables: Tables, { ranges, runs }: PruneWanted, place: Place): vo
   }
 }
 
+function isThere(tables: Tables, kind: string, { writer, seq }: Place): boolean {
+  return tables.records.some(
+    (record) => record.writer === writer && record.seq === seq && record.kind === kind && record.run === "",
+  );
+}
+
+/** Whether a run needs neither row nor mark any more. */
+function isGone(tables: Tables, { run, mark }: MarkedRun, endedBefore: number): boolean {
+  const row = tables.runs.get(run);
+  const marked = tables.prunedRuns.get(run);
+  return (
+    marked?.writer === mark.writer &&
+    marked.seq === mark.seq &&
+    (row === undefined || (row.endedWallMs !== undefined && row.endedWallMs < endedBefore)) &&
+    ![...tables.records, ...tables.openCalls.values(), ...tables.approvals.values()].some((one) => one.run === run) &&
+    ![...tables.sessions.values()].some((session) => session.run === run) &&
+    ![...tables.runs.values()].some(({ parent }) => parent === run)
+  );
+}
+
+function sumUp(
+  tables: Tables,
+  { prunings, checkpoints, ranges, nameless, endedBefore }: SumUpWanted,
+  write: (gone: ReadonlySet<string>) => Place | undefined,
+): boolean {
+  if (!prunings.every((place) => isThere(tables, "pruned", place))) return false;
+  if (!checkpoints.every((place) => isThere(tables, "checkpoint", place))) return false;
+  const gone = nameless.filter((one) => isGone(tables, one, endedBefore)).map(({ run }) => run);
+  const place = write(new Set(gone));
+  if (place === undefined) return false;
+  const left = [...prunings, ...checkpoints].map(({ writer, seq }) => `${writer}/${seq}`);
+  const isLeft = ({ writer, seq }: Place): boolean => left.includes(`${writer}/${seq}`);
+  const newest = tables.checkpoints.at(-1);
+  const kept = {
+    records: tables.records.filter((record) => !isLeft(record)),
+    prunings: [...tables.prunings.filter((one) => !isLeft(one)), place],
+    signatures: tables.checkpoints.filter(
+      (one) =>
+        one === newest ||
+        !ranges.some(({ writer, from, to }) => one.writer === writer && one.seq >= from && one.seq <= to),
+    ),
+  };
+  tables.records.splice(0, tables.records.length, ...kept.records);
+  tables.prunings.splice(0, tables.prunings.length, ...kept.prunings);
+  tables.checkpoints.splice(0, tables.checkpoints.length, ...kept.signatures);
+  for (const run of gone) {
+    tables.runs.delete(run);
+    tables.prunedRuns.delete(run);
+  }
+  return true;
+}
+
+/** What a record needs beside its body and payload. */
+const rowBytes = 200;
+
+function bytesOf({ body, payload }: StoredRecord): number {
+  return body.length + (payload?.length ?? 0) + rowBytes;
+}
+
 function isAfter(left: Place, right: Place | undefined): boolean {
   return right === undefined || left.writer > right.writer || (left.writer === right.writer && left.seq > right.seq);
 }
@@ -63,7 +122,7 @@ function byEnd(left: Ended, right: Ended): number {
 export function retentionMethods(
   tables: Tables,
   { read, lookUp, append, fail }: RetentionWay,
-): Pick<Store, "endedRuns" | "runHeads" | "prune" | "prunings" | "prunedBy" | "shrink"> {
+): Pick<Store, "endedRuns" | "runHeads" | "prune" | "prunings" | "prunedBy" | "sumUp" | "bytes" | "shrink"> {
   return {
     endedRuns: ({ before, after, limit, wallMs }) =>
       lookUp(() =>
@@ -83,7 +142,10 @@ export function retentionMethods(
         tables.records
           .filter((record) => record.run === run && run !== "" && isAfter(record, after))
           .slice(0, limit)
-          .map(({ writer, seq, fingerprint }) => ({ writer, seq, fingerprint })),
+          .map((record) => {
+            const { writer, seq, fingerprint } = record;
+            return { writer, seq, fingerprint, bytes: bytesOf(record) };
+          }),
       ),
     prune: (wanted, batch) =>
       read(() => {
@@ -97,6 +159,18 @@ export function retentionMethods(
         const failure = fail();
         return done.ok && failure !== undefined ? { ok: false, error: failure } : done;
       }),
+    sumUp: (wanted, batch) =>
+      read(() =>
+        sumUp(tables, wanted, (gone) => {
+          const rows = batch(gone);
+          const [first] = rows.records;
+          return first !== undefined && append(rows).ok ? { writer: first.writer, seq: first.seq } : undefined;
+        }),
+      ).then((done) => {
+        const failure = fail();
+        return done.ok && failure !== undefined ? { ok: false, error: failure } : done;
+      }),
+    bytes: () => lookUp(() => tables.records.reduce((sum, record) => sum + bytesOf(record), 0)),
     prunings: (writer) =>
       lookUp(() =>
         tables.prunings

@@ -125,6 +125,7 @@ CREATE TABLE IF NOT EXISTS snapshots (
 CREATE TABLE IF NOT EXISTS prunings (record INTEGER PRIMARY KEY) STRICT;
 -- Runs of which records left, each with the newest record that says so.
 CREATE TABLE IF NOT EXISTS pruned_runs (run TEXT PRIMARY KEY, record INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS runs_of_parent ON runs (parent) WHERE parent IS NOT NULL;
 CREATE INDEX IF NOT EXISTS runs_ended ON runs (ended_ms, key) WHERE ended_ms IS NOT NULL;
 `;
 
@@ -191,7 +192,8 @@ export const sql = {
     EXISTS (SELECT 1 FROM open_calls WHERE open_calls.run = runs.key) AS calls,
     EXISTS (SELECT 1 FROM approvals WHERE approvals.run = runs.key AND status IN ('pending', 'approved') AND expires_ms > ?1) AS consents
     FROM runs WHERE ended_ms IS NOT NULL AND (ended_ms, key) > (?2, ?3) AND ended_ms < ?4 ORDER BY ended_ms, key LIMIT ?5`,
-  runHeads: "SELECT id, fingerprint FROM records WHERE run = ? AND run <> '' AND id > ? ORDER BY id LIMIT ?",
+  runHeads:
+    "SELECT id, fingerprint, octet_length(body) + coalesce(octet_length(payload), 0) AS bytes FROM records WHERE run = ? AND run <> '' AND id > ? ORDER BY id LIMIT ?",
   /** Records of a range that may leave; a record of no run has no row to join. */
   mayLeave: `SELECT count(*) AS count FROM records JOIN runs ON runs.key = records.run
     WHERE records.id BETWEEN ?1 AND ?2 AND records.run IN (SELECT value FROM json_each(?3)) AND runs.ended_ms < ?4
@@ -203,6 +205,25 @@ export const sql = {
   dropApprovals: "DELETE FROM approvals WHERE run = ?",
   prunings:
     "SELECT id, run, kind, body, NULL AS payload, fingerprint FROM prunings JOIN records ON records.id = prunings.record WHERE prunings.record > ? AND prunings.record < ? ORDER BY prunings.record",
+  /** Records of the log itself that are there, of this kind. */
+  ownRecords:
+    "SELECT count(*) AS count FROM records WHERE run = '' AND kind = ?1 AND id IN (SELECT value FROM json_each(?2))",
+  knownPrunings: "SELECT count(*) AS count FROM prunings WHERE record IN (SELECT value FROM json_each(?))",
+  /** Of the given runs with their marks those that need neither row nor mark. */
+  goneRuns: `SELECT given.value ->> '$[0]' AS run FROM json_each(?1) AS given JOIN pruned_runs
+    ON pruned_runs.run = given.value ->> '$[0]' AND pruned_runs.record = given.value ->> '$[1]'
+    WHERE NOT EXISTS (SELECT 1 FROM records WHERE records.run = pruned_runs.run AND records.run <> '')
+    AND NOT EXISTS (SELECT 1 FROM open_calls WHERE open_calls.run = pruned_runs.run)
+    AND NOT EXISTS (SELECT 1 FROM approvals WHERE approvals.run = pruned_runs.run)
+    AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.parent = pruned_runs.run)
+    AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.key = pruned_runs.run AND (ended_ms IS NULL OR ended_ms >= ?2))
+    AND pruned_runs.run NOT IN (SELECT run FROM sessions)`,
+  dropRun: "DELETE FROM runs WHERE key = ?",
+  dropPrunedRun: "DELETE FROM pruned_runs WHERE run = ?",
+  removeRecord: "DELETE FROM records WHERE id = ?",
+  removePruning: "DELETE FROM prunings WHERE record = ?",
+  removeSignatures:
+    "DELETE FROM checkpoints WHERE id BETWEEN ?1 AND ?2 AND id < (SELECT max(id) FROM checkpoints WHERE id < ?3)",
   prunedBy: "SELECT record FROM pruned_runs WHERE run = ?",
 
   insertWriter: "INSERT INTO writers (boot, durability, opened_ms) VALUES (?, ?, ?) RETURNING writer",

@@ -139,6 +139,8 @@ function assemble(parts: Parts): Store {
     prune: (wanted, batch) => group.write(() => writer.prune(wanted, batch)),
     prunings: (number) => read(() => reader.prunings(number)),
     prunedBy: (run) => read(() => reader.prunedBy(run)),
+    sumUp: (wanted, batch) => group.write(() => writer.sumUp(wanted, batch)),
+    bytes: () => read(reader.bytes),
     shrink: () => group.write(writer.shrink),
     health: group.health,
     recover: async () => {

@@ -10,7 +10,7 @@ import { openKeys } from "../../adapters/keys/sealing.ts";
 import { openSqliteStore } from "../../adapters/store/sqlite.ts";
 import { type Result, err, ok } from "../../core/result.ts";
 import { distrustRuns } from "../../gateway/runs/distrusted-runs.ts";
-import type { ClientProcesses, Services } from "../../gateway/ports/services.ts";
+import type { ClientProcesses, Clock, Services } from "../../gateway/ports/services.ts";
 import { Gateway, type GatewaySetup } from "../../gateway/session/gateway.ts";
 import { openEventLog } from "../../gateway/log/event-log.ts";
 import type { Connector } from "../../gateway/ports/transport.ts";
@@ -73,6 +73,8 @@ export type CompositionSetup = {
   readonly tell: (text: string) => void;
   /** Mechanisms beside those of the policy. */
   readonly more?: MoreMechanisms;
+  /** The time; that of the machine unless a test has its own. */
+  readonly clock?: Clock;
 };
 
 /** Opens everything; the error is a sentence for the user, and nothing is left open. */
@@ -91,21 +93,22 @@ export async function compose(setup: CompositionSetup): Promise<Result<Compositi
   if (gone !== undefined) return failed(gone);
   const keys = openKeys(places.keys);
   if (!keys.ok) return failed(keys.error);
-  const { durability, keepDays } = policy.value.settings;
+  const { durability, keepDays, keepBytes } = policy.value.settings;
+  const clock = setup.clock ?? nodeClock;
   const before = readLogMemory(places.keys, keys.value);
   // Before the store is opened, which makes the database where there is none.
   const older = keysOlder(setup.home, before.ok ? before.value : undefined);
-  const store = openSqliteStore({ path: places.database, durability, wallMs: nodeClock.wallMs });
+  const store = openSqliteStore({ path: places.database, durability, wallMs: clock.wallMs });
   if (!store.ok) return failed(store.error.sentence);
-  const log = await openLog(store.value, keys.value);
+  const log = await openLog(store.value, keys.value, clock);
   if (!log.ok) return failed(log.error);
   await clearLeftovers(setup.home, setup.tell);
-  keys.value.destroyBefore(nodeClock.wallMs() - keepDays * dayMs);
+  keys.value.destroyBefore(clock.wallMs() - keepDays * dayMs);
   const waiters = new Waiters(setup.tell);
   const lost = lostHistory(setup.home);
   const gateway = new Gateway({
     services: {
-      clock: nodeClock,
+      clock,
       secrets: nodeSecrets(keys.value),
       oracle,
       human: waiters,
@@ -121,13 +124,13 @@ export async function compose(setup: CompositionSetup): Promise<Result<Compositi
     version: ownVersion(),
     tagOf: setup.tagOf,
   });
-  const [{ home, tell }, { wallMs }] = [setup, nodeClock];
+  const [{ home, tell }, { wallMs }] = [setup, clock];
   const lose = (sentence: string): Promise<void> => distrustLog({ gateway, lost, tell }, sentence);
   const trust = logTrust({ home, keys: keys.value, before, older, store: store.value, wallMs, tell, lose });
   await trust.checkFirst();
   await gateway.restore();
   readings.watch();
-  const kept = { log: log.value, keys: keys.value, keepDays };
+  const kept = { log: log.value, keys: keys.value, keepDays, keepBytes, clock, clients: setup.clients };
   const stop = keepHouse({ gateway, trust, policies, ...kept }, setup.tell);
   const close = async (): Promise<void> => {
     await stop();
@@ -135,7 +138,7 @@ export async function compose(setup: CompositionSetup): Promise<Result<Compositi
     await trust.keep();
     await gateway.close();
     deciding.close();
-    await log.value.close(nodeClock.monotonicMs());
+    await log.value.close(clock.monotonicMs());
     // Its records went with the folder; the next daemon must not take what they restricted for unknown.
     if (!logIsThere(setup.home)) rememberLoss(setup.home);
   };
@@ -205,9 +208,9 @@ function cardDesk({ files, readings, policies, tell }: Deciding, gatewayOf: () =
 }
 
 /** What may leave the log: nothing that is open in memory, and nothing of a log in doubt. */
-function retained({ runs }: Gateway, { checked }: LogTrust): Pick<RetentionSetup, "clock" | "isOpen" | "mayPrune"> {
+function retained({ runs }: Gateway, { checked }: LogTrust): Pick<RetentionSetup, "isOpen" | "mayPrune"> {
   const isOpen = (run: string): boolean => runs.find(run) !== undefined || runs.dormant.find(run) !== undefined;
-  return { clock: nodeClock, isOpen, mayPrune: checked };
+  return { isOpen, mayPrune: checked };
 }
 
 type Distrusting = Pick<Composition, "gateway" | "lost"> & Pick<CompositionSetup, "tell">;
@@ -223,10 +226,10 @@ function clientServices({ clients }: CompositionSetup): Pick<Services, "clients"
   return clients === undefined ? { isWorkFolder } : { isWorkFolder, clients };
 }
 
-async function openLog(store: Store, keys: LogKeys): Promise<Result<EventLog, string>> {
+async function openLog(store: Store, keys: LogKeys, clock: Clock): Promise<Result<EventLog, string>> {
   const chain = randomBytes(16).toString("hex");
-  const options = { store, keys, wallMs: nodeClock.wallMs, chain, release: ownVersion() };
-  const opened = await openEventLog(options, nodeClock.monotonicMs());
+  const options = { store, keys, wallMs: clock.wallMs, chain, release: ownVersion() };
+  const opened = await openEventLog(options, clock.monotonicMs());
   if (!opened.ok) {
     await store.close(false);
     return err(opened.error.sentence);
@@ -237,7 +240,7 @@ async function openLog(store: Store, keys: LogKeys): Promise<Result<EventLog, st
   return opened;
 }
 
-type Kept = Pick<RetentionSetup, "log" | "keys" | "keepDays"> &
+type Kept = Pick<RetentionSetup, "log" | "keys" | "keepDays" | "keepBytes" | "clock" | "clients"> &
   Pick<Composition, "gateway" | "policies"> & { readonly trust: LogTrust };
 
 function keepHouse(
@@ -248,8 +251,8 @@ function keepHouse(
   const keeping = setInterval(() => {
     void trust.keep();
     void gateway.expire();
-    policies.newDay(nodeClock.wallMs());
-    void log.checkpoint(nodeClock.monotonicMs());
+    policies.newDay(kept.clock.wallMs());
+    void log.checkpoint(kept.clock.monotonicMs());
   }, houseKeepingMs);
   let told = false;
   const recovering = setInterval(() => {

@@ -1,7 +1,7 @@
 /** One record of the log as a line for users, and as JSON without sealed content. */
 import { type Json, isArray, isObject, member, stringMember } from "../../core/json.ts";
 import type { LogView } from "../../gateway/ports/store.ts";
-import { prunedKind } from "../../gateway/log/pruning.ts";
+import { prunedKind } from "../../gateway/log/retention/pruning.ts";
 import { many, shown } from "../state/sentences.ts";
 
 /** The record as JSON; arguments and results only where they were asked for. */

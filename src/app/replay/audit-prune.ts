@@ -9,7 +9,7 @@ import { openSqliteStore } from "../../adapters/store/sqlite.ts";
 import { type Json, member } from "../../core/json.ts";
 import { type Result, err, ok } from "../../core/result.ts";
 import { openEventLog } from "../../gateway/log/event-log.ts";
-import { readPruning } from "../../gateway/log/pruning.ts";
+import { readPruning } from "../../gateway/log/retention/pruning.ts";
 import { readBody } from "../../gateway/log/record.ts";
 import { textOfDigest } from "../../gateway/log/read-record.ts";
 import { verifyLog } from "../../gateway/log/verify.ts";
@@ -27,6 +27,7 @@ import {
   readLogOf,
   storeFault,
 } from "../state/log-files.ts";
+import { type Keeping, inMebibytes, overSentence } from "../state/log-retention.ts";
 import { remembered } from "../state/log-trust.ts";
 import { type Outcome, failure } from "../state/outcome.ts";
 import { many, shortPath } from "../state/sentences.ts";
@@ -38,7 +39,19 @@ const keepDaysMax = 36_500;
 /** Records among which the policy of the newest run is looked for. */
 const newestRecords = 200;
 
-export type PruneOptions = { readonly dryRun?: true; readonly keepDays?: string; readonly log?: string };
+/** Sizes as `--bytes` takes them. */
+const units: Readonly<Record<string, number>> = { "": 1, KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30 };
+const mebibyte = 2 ** 20;
+
+export type PruneOptions = {
+  readonly dryRun?: true;
+  readonly keepDays?: string;
+  readonly bytes?: string;
+  readonly log?: string;
+};
+
+/** What the command says, in place of the policy. */
+type Wanted = Partial<Keeping>;
 
 /** What left the log before, as its records say. */
 type LeftBefore = { readonly records: number; readonly steps: number; readonly last: string | undefined };
@@ -46,7 +59,7 @@ type LeftBefore = { readonly records: number; readonly steps: number; readonly l
 type PruneReport = {
   readonly log: LogName;
   readonly file: string;
-  readonly keepDays: number;
+  readonly keeping: Keeping;
   readonly swept: Swept;
   readonly before: LeftBefore;
   readonly bytes: { readonly before: number; readonly after: number };
@@ -55,11 +68,9 @@ type PruneReport = {
 export async function pruneLogs(options: PruneOptions): Promise<Outcome> {
   const chosen = chosenLog(options);
   if (!chosen.ok) return failure(chosen.error.code, chosen.error.sentence);
-  const wanted = options.keepDays === undefined ? undefined : Number(options.keepDays);
-  if (wanted !== undefined && !(Number.isInteger(wanted) && wanted >= 1 && wanted <= keepDaysMax)) {
-    const sentence = `\`--keep-days\` is not a number of days: write a whole number from 1 to ${keepDaysMax}.`;
-    return failure("SG-USAGE", sentence);
-  }
+  const said = wantedOf(options);
+  if (!said.ok) return failure("SG-USAGE", said.error);
+  const wanted = said.value;
   const dryRun = options.dryRun === true;
   const reports: PruneReport[] = [];
   for (const name of chosen.value === undefined ? logNames : [chosen.value]) {
@@ -73,7 +84,24 @@ export async function pruneLogs(options: PruneOptions): Promise<Outcome> {
   return { exitCode: 0, json: { dryRun, logs: reports.map(jsonOf) }, text };
 }
 
-async function looked(name: LogName, wanted: number | undefined): Promise<Result<PruneReport, LogFault>> {
+/** The limits that the command names; the error is a sentence. */
+function wantedOf({ keepDays: days, bytes: size }: PruneOptions): Result<Wanted, string> {
+  const keepDays = days === undefined ? undefined : Number(days);
+  if (keepDays !== undefined && !(Number.isInteger(keepDays) && keepDays >= 1 && keepDays <= keepDaysMax)) {
+    return err(`\`--keep-days\` is not a number of days: write a whole number from 1 to ${keepDaysMax}.`);
+  }
+  const [, number, unit = ""] = /^(\d{1,15})(KiB|MiB|GiB)?$/.exec(size ?? "0") ?? [];
+  const keepBytes = Number(number) * (units[unit] ?? Number.NaN);
+  if (!Number.isSafeInteger(keepBytes)) {
+    return err("`--bytes` is not a size: write a whole number of bytes, or one with KiB, MiB or GiB, such as 500MiB.");
+  }
+  return ok({
+    ...(keepDays === undefined ? {} : { keepDays }),
+    ...(size === undefined ? {} : { keepBytes }),
+  });
+}
+
+async function looked(name: LogName, wanted: Wanted): Promise<Result<PruneReport, LogFault>> {
   const home = logHome(process.env, name);
   const log = readLogOf(home);
   if (!log.ok) return log;
@@ -81,15 +109,15 @@ async function looked(name: LogName, wanted: number | undefined): Promise<Result
     return err({ code: "SG-AUDIT-PRUNE", sentence: `There is no ${name} log: it begins with the first run.` });
   const { store, database } = log.value;
   try {
-    const keepDays = wanted ?? (await keepDaysOf(log.value));
+    const keeping = { ...(await keepingOf(log.value)), ...wanted };
     const before = await leftBefore(store);
     if (!before.ok) return before;
-    const swept = await wouldLeave(store, wayOf(keepDays));
+    const swept = await wouldLeave(store, wayOf(keeping));
     const bytes = sizeOf(database);
     const report = {
       log: name,
       file: database,
-      keepDays,
+      keeping,
       before: before.value,
       bytes: { before: bytes, after: bytes },
     };
@@ -99,7 +127,7 @@ async function looked(name: LogName, wanted: number | undefined): Promise<Result
   }
 }
 
-async function pruned(name: LogName, wanted: number | undefined): Promise<Result<PruneReport, LogFault>> {
+async function pruned(name: LogName, wanted: Wanted): Promise<Result<PruneReport, LogFault>> {
   const home = logHome(process.env, name);
   const { database, keys: folder } = logPlaces(home);
   const size = sizeOf(database);
@@ -117,14 +145,14 @@ async function pruned(name: LogName, wanted: number | undefined): Promise<Result
     await store.value.close(false);
     return err(storeFault(log.error));
   }
-  const keepDays = wanted ?? (await keepDaysOf({ store: store.value, keys: keys.value, database }));
+  const keeping = { ...(await keepingOf({ store: store.value, keys: keys.value, database })), ...wanted };
   const before = await leftBefore(store.value);
-  const swept = before.ok ? await prune(log.value, wayOf(keepDays)) : undefined;
+  const swept = before.ok ? await prune(log.value, wayOf(keeping)) : undefined;
   await log.value.close(0);
   if (!before.ok) return before;
   if (swept?.ok !== true) return err(storeFault(swept?.error ?? { kind: "closed", place: database, sentence: "" }));
   const bytes = { before: size, after: sizeOf(database) };
-  return ok({ log: name, file: database, keepDays, before: before.value, swept: swept.value, bytes });
+  return ok({ log: name, file: database, keeping, before: before.value, swept: swept.value, bytes });
 }
 
 /** An error where the log has a finding: whatever is left of it is evidence. */
@@ -143,23 +171,26 @@ async function believedIn(name: LogName, home: string): Promise<Result<void, Log
   return err({ code: "SG-AUDIT-PRUNE", sentence });
 }
 
-function wayOf(keepDays: number): RetentionWay {
+function wayOf(keeping: Keeping): RetentionWay {
   const pause = (): Promise<boolean> => Promise.resolve(true);
-  return { keepDays, wallMs: Date.now(), atMs: () => performance.now(), isOpen: () => false, pause };
+  return { ...keeping, wallMs: Date.now(), atMs: () => performance.now(), isOpen: () => false, pause };
 }
 
-/** `audit.keepDays` of the policy that the newest run on record was decided under. */
-async function keepDaysOf(log: OpenedLog): Promise<number> {
+/** What the policy keeps that the newest run on record was decided under. */
+async function keepingOf(log: OpenedLog): Promise<Keeping> {
   const newest = await log.store.records({ order: "newest", limit: newestRecords });
   for (const record of newest.ok ? newest.value : []) {
     const digest = readBody(record.body)?.context["policy"];
     const text = typeof digest === "string" ? await textOfDigest(log, digest) : undefined;
     if (text === undefined) continue;
-    const policy = JSON.parse(text) as Json; // its digest says that it is what was compiled
-    const days = member(member(policy, "audit"), "keepDays");
-    return typeof days === "number" ? days : keepDaysDefault;
+    const audit = member(JSON.parse(text) as Json, "audit"); // its digest says that it is what was compiled
+    const [days, size] = [member(audit, "keepDays"), member(audit, "keepMb")];
+    return {
+      keepDays: typeof days === "number" ? days : keepDaysDefault,
+      keepBytes: typeof size === "number" ? size * mebibyte : undefined,
+    };
   }
-  return keepDaysDefault;
+  return { keepDays: keepDaysDefault };
 }
 
 async function leftBefore(store: Store): Promise<Result<LeftBefore, LogFault>> {
@@ -184,18 +215,20 @@ function sizeOf(file: string): number {
   return existsSync(file) ? statSync(file).size : 0;
 }
 
-function jsonOf({ log, file, keepDays, swept, before, bytes }: PruneReport): object {
-  const { endedBefore, runs, records, steps, longestMs, staying } = swept;
-  const limit = { keepDays, endedBefore: new Date(endedBefore).toISOString() };
-  return { log, file, ...limit, runs, records, steps, longestMs, staying, before, bytes };
+function jsonOf({ log, file, keeping, swept, before, bytes }: PruneReport): object {
+  const { endedBefore, runs, records, steps, longestMs, staying, early, over } = swept;
+  const limit = { ...keeping, endedBefore: new Date(endedBefore).toISOString() };
+  const forBytes = { early, ...(over === undefined ? {} : { over }) };
+  return { log, file, ...limit, runs, records, steps, longestMs, staying, ...forBytes, before, bytes };
 }
 
 function megabytes(bytes: number): string {
   return `${(bytes / 1e6).toFixed(1)} MB`;
 }
 
-function linesOf({ log, file, keepDays, swept, before, bytes }: PruneReport, dryRun: boolean): readonly string[] {
+function linesOf({ log, file, keeping, swept, before, bytes }: PruneReport, dryRun: boolean): readonly string[] {
   const { endedBefore, runs, records, longestMs, staying } = swept;
+  const { keepDays } = keeping;
   const day = new Date(endedBefore).toISOString().slice(0, 10);
   const what = runs === 0 ? "None" : `${many(runs, "run")} with ${many(records, "record")}`;
   const kept = `\`audit.keepDays\` is ${keepDays}, so runs that ended before ${day} may leave.`;
@@ -216,5 +249,14 @@ function linesOf({ log, file, keepDays, swept, before, bytes }: PruneReport, dry
       : [
           `${log}: ${many(before.records, "record")} left before in ${many(steps, "step")}, the last on ${last.slice(0, 10)}.`,
         ];
-  return [`${log}: ${kept} ${said}`, ...stay, ...earlier];
+  return [`${log}: ${kept} ${said}`, ...bytesLines(log, keeping, swept, dryRun), ...stay, ...earlier];
+}
+
+/** What the limit in bytes did, in words. */
+function bytesLines(log: LogName, { keepBytes }: Keeping, { early, over }: Swept, dryRun: boolean): readonly string[] {
+  if (keepBytes === undefined) return [];
+  const limit = `The limit is ${inMebibytes(keepBytes)}`;
+  const left = dryRun ? `about ${many(early, "record")} would leave` : `${many(early, "record")} left`;
+  const what = early === 0 ? `${limit}; nothing younger leaves for it.` : `${limit}, so ${left} before its time.`;
+  return [`${log}: ${what}`, ...(over === undefined ? [] : [`${log}: ${overSentence(over, keepBytes)}`])];
 }

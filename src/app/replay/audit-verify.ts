@@ -22,6 +22,7 @@ import {
 } from "../state/log-files.ts";
 import { missedLog, remembered } from "../state/log-trust.ts";
 import { type Outcome, failure } from "../state/outcome.ts";
+import { inMebibytes } from "../state/log-retention.ts";
 import { many, shortPath } from "../state/sentences.ts";
 import { type CheckedSnapshots, checkSnapshots } from "./snapshot-findings.ts";
 import { textFile } from "../state/text-file.ts";
@@ -166,10 +167,11 @@ function leftLine(log: LogName, pruned: LogReport["pruned"]): readonly string[] 
   const records = pruned.reduce((sum, one) => sum + one.records, 0);
   const newest = pruned.toSorted((left, right) => (left.wallTime < right.wallTime ? 1 : -1))[0];
   if (newest === undefined) return [];
-  const { writer, seq, keepDays, wallTime } = newest;
-  const last = `the last is ${writer}/${seq} of ${wallTime.slice(0, 10)}, \`audit.keepDays\` ${keepDays}`;
+  const { writer, seq, keepDays, keepBytes, wallTime } = newest;
+  const limit = keepBytes === undefined ? `\`audit.keepDays\` ${keepDays}` : `limit ${inMebibytes(keepBytes)}`;
+  const last = `the last is ${writer}/${seq} of ${wallTime.slice(0, 10)}, ${limit}`;
   return [
-    `${log}: ${many(records, "record")} of ended runs left the log, as ${many(pruned.length, "signed record")} ${pruned.length === 1 ? "says" : "say"}; ${last}.`,
+    `${log}: ${many(records, "record")} left the log with ended runs, as ${many(pruned.length, "signed record")} ${pruned.length === 1 ? "says" : "say"}; ${last}.`,
   ];
 }
 

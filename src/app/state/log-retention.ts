@@ -1,6 +1,8 @@
 /** Lets old runs leave the log of a gateway while it serves, and destroys the keys of old days; never of a log in doubt. */
+import type { Clock } from "../../gateway/ports/services.ts";
 import type { EventLog, LogKeys } from "../../gateway/ports/store.ts";
-import { prune } from "../../gateway/runs/retention/run-retention.ts";
+import { type Over, type RetentionWay, prune } from "../../gateway/runs/retention/run-retention.ts";
+import { many } from "./sentences.ts";
 
 const dayMs = 86_400_000;
 
@@ -12,32 +14,58 @@ const firstMs = 60_000;
 const pauseShare = 9;
 const pauseMsMin = 10;
 
-export type RetentionSetup = {
-  readonly log: EventLog;
-  readonly keys: Pick<LogKeys, "destroyBefore">;
-  /** `audit.keepDays` of the policy whose settings hold for the log. */
-  readonly keepDays: number;
-  readonly clock: { readonly wallMs: () => number; readonly monotonicMs: () => number };
-  readonly isOpen: (run: string) => boolean;
-  /** False while the log is being checked, and for good where it cannot be believed: what is left of it is evidence. */
-  readonly mayPrune: () => boolean;
-  readonly tell: (sentence: string) => void;
-};
+const mebibyte = 1_048_576;
+
+/** What the policy keeps whose settings hold for the log: `audit.keepDays` and `audit.keepMb`. */
+export type Keeping = Pick<RetentionWay, "keepDays" | "keepBytes">;
+
+export type RetentionSetup = Keeping &
+  Pick<RetentionWay, "isOpen" | "clients"> & {
+    readonly log: EventLog;
+    readonly keys: Pick<LogKeys, "destroyBefore">;
+    readonly clock: Clock;
+    /** False while the log is being checked, and for good where it cannot be believed: what is left of it is evidence. */
+    readonly mayPrune: () => boolean;
+    readonly tell: (sentence: string) => void;
+  };
+
+/** Why a log stays larger than its limit, for the operator. */
+export function overSentence({ bytes, openRuns }: Over, keepBytes: number): string {
+  const size = `The event log needs ${inMebibytes(bytes)}, more than its limit of ${inMebibytes(keepBytes)}`;
+  return openRuns === 0
+    ? `${size}: what is left does not leave, such as the starts of gateways, policies, and runs with a call in doubt. Raise \`audit.keepMb\`.`
+    : `${size}: ${many(openRuns, "open run")} hold the rest, and an open run does not leave. \`sluicegate runs\` shows them and \`runs close\` ends one; or raise \`audit.keepMb\`.`;
+}
+
+export function inMebibytes(bytes: number): string {
+  return `${(bytes / mebibyte).toFixed(1)} MiB`;
+}
 
 /** Begins to look after the log; resolves the stop once nothing of it is under way any more. */
 export function logRetention(setup: RetentionSetup): { readonly stop: () => Promise<void> } {
-  const { log, keys, keepDays, clock, isOpen, mayPrune, tell } = setup;
+  const { log, keys, keepDays, keepBytes, clock, isOpen, clients, mayPrune, tell } = setup;
   let stopped = false;
+  let told = false;
   let working: Promise<unknown> | undefined;
   let wake: () => void = () => undefined;
   const pause = async (workedMs: number): Promise<boolean> => {
     await new Promise<void>((resolve) => {
       wake = resolve;
-      setTimeout(resolve, Math.max(pauseMsMin, pauseShare * workedMs)).unref();
+      clock.after(Math.max(pauseMsMin, pauseShare * workedMs), resolve);
     });
     return !stopped && mayPrune() && log.health().kind === "ok";
   };
+  const swept = async (wallMs: number): Promise<void> => {
+    const atMs = (): number => clock.monotonicMs();
+    const done = await prune(log, { keepDays, keepBytes, wallMs, atMs, isOpen, clients, pause });
+    // A failure of the store is reported where its health is watched; the next look goes on where this one ended.
+    if (!done.ok) return;
+    const { over } = done.value;
+    if (over !== undefined && !told) tell(overSentence(over, keepBytes ?? 0));
+    told = over !== undefined;
+  };
   const sweep = (): void => {
+    next = clock.after(everyMs, sweep);
     if (working !== undefined || stopped) return;
     const wallMs = clock.wallMs();
     try {
@@ -46,18 +74,14 @@ export function logRetention(setup: RetentionSetup): { readonly stop: () => Prom
       tell("Keys of old days cannot be destroyed: check that the key folder and its disk can be written.");
     }
     if (!mayPrune()) return;
-    const way = { keepDays, wallMs, atMs: clock.monotonicMs, isOpen, pause };
-    // A failure of the store is reported where its health is watched; the next look goes on where this one ended.
     const done = (): void => (working = undefined);
-    working = prune(log, way).then(done, done);
+    working = swept(wallMs).then(done, done);
   };
-  const first = setTimeout(sweep, firstMs).unref();
-  const later = setInterval(sweep, everyMs).unref();
+  let next = clock.after(firstMs, sweep);
   return {
     stop: async () => {
       stopped = true;
-      clearTimeout(first);
-      clearInterval(later);
+      next();
       wake();
       await working;
     },

@@ -60,10 +60,14 @@ export function register(program: Command): void {
   acts(
     audit
       .command("prune")
-      .description("remove runs that ended longer ago than the policy keeps, where no gateway does"),
+      .description(
+        "remove runs that ended longer ago, or need more bytes, than the policy keeps, where no gateway does",
+      ),
     {
       "--dry-run": "only say what would leave, and what has left",
       "--keep-days <days>": "in place of `audit.keepDays` of the policy of the newest run",
+      "--bytes <size>":
+        "in place of `audit.keepMb`: above it the runs that ended first leave, such as 500MiB or a number of bytes",
       ...logOption,
     },
     pruneLogs,

@@ -8,8 +8,9 @@ import type { PruneStep } from "../ports/retention.ts";
 import type { AppendBatch, EventLog, LogView, Store, StoreAnswer, StoreFailure } from "../ports/store.ts";
 import { ChainWriter, type Batch, type EventLogOptions } from "./chain-writer.ts";
 import { readJsonObject } from "./json-text.ts";
-import { prunedKind, pruningTexts } from "./pruning.ts";
+import { prunedKind, pruningTexts } from "./retention/pruning.ts";
 import { viewsOf } from "./record.ts";
+import { type SumUpStep, sumUpPrunings } from "./retention/sum-up.ts";
 import { replayRun, waitingOf } from "./event-replay.ts";
 import { fittingSnapshot, keepSnapshot } from "./snapshot-log.ts";
 
@@ -55,6 +56,11 @@ function pruneStep(store: Store, writer: ChainWriter, step: PruneStep): StoreAns
   return store.prune({ ranges, runs, endedBefore, wallMs }, () => writer.own(prunedKind, at, clear, hidden));
 }
 
+/** Replaces records that say what left in the transaction of the one that takes their place. */
+function sumUpStep(store: Store, writer: ChainWriter, { wanted, clear, at }: SumUpStep): StoreAnswer<boolean> {
+  return store.sumUp(wanted, (gone) => writer.own(prunedKind, at, clear(gone)));
+}
+
 /** The first record of this writer names the last one of the writer before, so no writer can vanish unseen. */
 export async function openEventLog(options: EventLogOptions, at: number): Promise<Result<EventLog, StoreFailure>> {
   const { store, keys } = options;
@@ -74,6 +80,12 @@ export async function openEventLog(options: EventLogOptions, at: number): Promis
   };
   const appendOwn = (kind: string, when: number, facts: JsonObject = {}): Promise<Result<void, StoreFailure>> =>
     recovering === undefined ? write(() => writer.own(kind, when, facts)) : Promise.resolve(err(recovering));
+  /** Changes records that are there, unless the chain is being taken up again. */
+  const change = async (work: () => StoreAnswer<boolean>): StoreAnswer<boolean> => {
+    const done = recovering === undefined ? await work() : err(recovering);
+    if (!done.ok) writer.forget();
+    return done;
+  };
   const begun = await appendOwn("opened", at, openingFacts(options));
   if (!begun.ok) return begun;
   return ok({
@@ -97,12 +109,8 @@ export async function openEventLog(options: EventLogOptions, at: number): Promis
       if (head.seq === head.signedSeq) return Promise.resolve(ok(undefined));
       return appendOwn("checkpoint", now);
     },
-    prune: async (step) => {
-      if (recovering !== undefined) return err(recovering);
-      const pruned = await pruneStep(store, writer, step);
-      if (!pruned.ok) writer.forget();
-      return pruned;
-    },
+    prune: (step) => change(() => pruneStep(store, writer, step)),
+    sumUp: (way) => sumUpPrunings(store, way, (step) => change(() => sumUpStep(store, writer, step))),
     health: () => store.health(),
     recover: async () => {
       const health = store.health();
@@ -119,9 +127,6 @@ export async function openEventLog(options: EventLogOptions, at: number): Promis
       head.signedSeq = Math.min(head.signedSeq, head.seq);
       return ok(undefined);
     },
-    close: async (now) => {
-      const closed = await appendOwn("closed", now);
-      await store.close(closed.ok);
-    },
+    close: async (now) => store.close((await appendOwn("closed", now)).ok),
   });
 }

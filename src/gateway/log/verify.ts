@@ -4,8 +4,8 @@ import { err, ok, type Result } from "../../core/result.ts";
 import type { Head, LogKeys, Store, StoredCheckpoint, StoredRecord, StoreFailure } from "../ports/store.ts";
 import { chainStart, checkNext, type ChainState, type Finding } from "./chain-check.ts";
 import { readCheckpoint } from "./checkpoint.ts";
-import { checkMarks } from "./left-runs.ts";
-import { LeftRecords, type PruningNote } from "./left-records.ts";
+import { checkMarks } from "./retention/left-runs.ts";
+import { LeftRecords, type PruningNote } from "./retention/left-records.ts";
 import { readBody } from "./record.ts";
 
 /** Findings that are reported one by one; a wrecked log has more of them than an operator reads. */

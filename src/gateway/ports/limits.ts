@@ -195,5 +195,13 @@ export const pruneRecordsMax = 500;
 /** Records that are put in the order of the chain together, so that those that follow each other leave as one range. */
 export const pruneBatchRecords = 5_000;
 
+/**
+ * Records that say what left which one takes the place of, ranges that it may name, and records between two of these that
+ * are looked at.
+ */
+export const sumUpRecordsMax = 16;
+export const sumUpRangesMax = 4_000;
+export const sumUpGapMax = 8;
+
 /** Ended runs that are looked at in one turn. */
 export const pruneRunsAtOnce = 100;

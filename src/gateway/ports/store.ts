@@ -12,7 +12,8 @@ import type { Lattice } from "../../core/label.ts";
 import type { Result } from "../../core/result.ts";
 import type { WrittenJson } from "../../wire/message.ts";
 import type { ManifestRow, SessionRow } from "./cached-rows.ts";
-import type { EndedQuery, EndedRun, Place, PruneStep, PruneWanted } from "./retention.ts";
+import type { PruneStep, SumUpWay } from "./retention.ts";
+import type { RetainingStore } from "./retaining-store.ts";
 import type { LogContext } from "./log-context.ts";
 import type { LastRecord, Snapshot, StoredSnapshot } from "./snapshots.ts";
 import type { Heard, StreamNote } from "./stream-note.ts";
@@ -147,6 +148,8 @@ export interface EventLog {
    * may not leave any more.
    */
   prune(step: PruneStep): StoreAnswer<boolean>;
+  /** Replaces records that say what left by fewer ones, in steps; false where it was stopped. */
+  sumUp(way: SumUpWay): StoreAnswer<boolean>;
   health(): StoreHealth;
   /** After a failure whose cause is gone (disk freed): continues from the last durable record. */
   recover(): Promise<Result<void, StoreFailure>>;
@@ -317,7 +320,9 @@ export type RecordQuery = {
 
 export type StoreAnswer<T> = Promise<Result<T, StoreFailure>>;
 
-export interface Store {
+type Kinds = { row: RunRow; batch: AppendBatch; record: StoredRecord; failure: StoreFailure };
+
+export interface Store extends RetainingStore<Kinds> {
   readonly opening: Opening;
   /**
    * Group commit: durable when it resolves. After a failure every append is refused until `recover`. A function is
@@ -369,22 +374,6 @@ export interface Store {
   snapshot(run: string): StoreAnswer<StoredSnapshot | undefined>;
   /** Runs that have one, in order, after a key. */
   snapshotRuns(after: string, limit: number): StoreAnswer<readonly string[]>;
-
-  /** Runs that have ended, those that ended first first. */
-  endedRuns(query: EndedQuery): StoreAnswer<readonly EndedRun<RunRow>[]>;
-  /** Places and fingerprints of the records of a run, oldest first, after a place. */
-  runHeads(run: string, after: Place | undefined, limit: number): StoreAnswer<readonly Head[]>;
-  /**
-   * Writes a batch and removes records, all or nothing; false, and `batch` is not called, where one of them is missing or
-   * may not leave. Marks the runs with the place of the batch's first record; their approvals and snapshots leave too.
-   */
-  prune(wanted: PruneWanted, batch: () => AppendBatch): StoreAnswer<boolean>;
-  /** Records of a writer that say what left, oldest first, without their payloads. */
-  prunings(writer: number): StoreAnswer<readonly StoredRecord[]>;
-  /** The newest record that says that records of this run left; the run has only what is after it. */
-  prunedBy(run: string): StoreAnswer<Place | undefined>;
-  /** Gives a part of the free space back to the file system; true where there is more to give back. */
-  shrink(): StoreAnswer<boolean>;
 
   putManifest(row: ManifestRow): StoreAnswer<void>;
   manifest(key: string): StoreAnswer<ManifestRow | undefined>;

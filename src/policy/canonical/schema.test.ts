@@ -64,7 +64,7 @@ const good = [
   "{isolation: {backend: auto, require: A-, servers: {s: {backend: learn, net: {allow: [x:1]}, tools: {t: {allow: [y:2]}}}}}}",
   "{isolation: {defaults: {files: {read: [/x], workspace: {per: run, quotaMb: 1}}, limits: {memoryMb: 64}, env: {set: {A: b}}}}}",
   "{isolation: {required: true, trace_mode: py, exec_trace_whitelisted: false, allowed_domains: [x]}, pack: {name: p, scope: {}}}",
-  "{pack: {name: p}, audit: {keepDays: 7}, limits: {runIdle: 1h}, approvals: {form: all}}",
+  "{pack: {name: p}, audit: {keepDays: 7, keepMb: 500}, limits: {runIdle: 1h}, approvals: {form: all}}",
 ];
 const bad = [
   "[]",
@@ -91,6 +91,8 @@ const bad = [
   "{limits: {runIdle: 5}}",
   "{lattice: {confidentiality: []}}",
   "{audit: {keepDays: 0}}",
+  "{audit: {keepMb: 0}}",
+  "{audit: {keepMb: 1048577}}",
   "{regulation: {power: {}}}",
   "{regulation: {power: {weights: {external_write: 3}}}}",
   "{regulation: {leases: [{calls: 3}]}}",

@@ -68,7 +68,7 @@ host: {tools: none, send: {open: [team]}, read: open, execute: open, sampling: a
 servers: {s: {trust: trusted, operator: team, reach: local, mode: observe}}
 flow: {mode: strict}
 approvals: {form: all, by: other, hold: 5s, expires: 3m}
-audit: {payload: clear, keepDays: 7, durability: full}
+audit: {payload: clear, keepDays: 7, keepMb: 100, durability: full}
 limits: {runIdle: 1h, answerWait: 500ms}
 `;
   isShortFor(text, text);

@@ -291,7 +291,7 @@ rules:
 approvals: {form: all, by: other, hold: 30s, expires: 5m}
 limits: {runIdle: 1h, answerWait: 500ms}
 match: {sessions: untrusted}
-audit: {payload: clear, keepDays: 3, durability: full}
+audit: {payload: clear, keepDays: 3, keepMb: 2, durability: full}
 host: {sampling: allow, send: {open: anyone}}
 mode: observe
 `);
@@ -328,6 +328,7 @@ mode: observe
     runIdleMs: 3_600_000,
     payload: "clear",
     keepDays: 3,
+    keepBytes: 2_097_152,
     durability: "full",
     answerWaitMsMax: 500,
   });

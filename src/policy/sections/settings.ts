@@ -37,6 +37,10 @@ const audit = object("an audit section", {
     integer("days", 1, 36_500),
     "days until run keys are destroyed; a run that is still open then holds everything when it is replayed",
   ),
+  keepMb: optional(
+    integer("mebibytes", 1, 1_048_576),
+    "size of the log above which the runs that ended first leave it before `keepDays` have passed; without it there is no limit",
+  ),
   durability: optional(oneOf("durability", ["normal", "full"]), "`full` waits for the disk"),
 });
 const limits = object("a limits section", {
@@ -56,7 +60,7 @@ export type SettingsForm = {
   /** What has no default is absent where it is not said, so that the digest of a policy stays what it was. */
   readonly approvals: Required<Omit<Infer<typeof approvals>, "factor" | "notify">> &
     Pick<Infer<typeof approvals>, "factor" | "notify">;
-  readonly audit: Required<Infer<typeof audit>>;
+  readonly audit: Required<Omit<Infer<typeof audit>, "keepMb">> & Pick<Infer<typeof audit>, "keepMb">;
   readonly limits: Required<Infer<typeof limits>>;
 };
 
@@ -74,6 +78,7 @@ export function canonical(document: SettingsText): SettingsForm {
     audit: {
       payload: document.audit?.payload ?? "sealed",
       keepDays: document.audit?.keepDays ?? 30,
+      ...(document.audit?.keepMb === undefined ? {} : { keepMb: document.audit.keepMb }),
       durability: document.audit?.durability ?? "normal",
     },
     limits: {
@@ -84,6 +89,8 @@ export function canonical(document: SettingsText): SettingsForm {
 }
 
 type Needs = SettingsForm & { readonly mode: ModeText; readonly host: HostForm };
+
+const mebibyte = 1_048_576;
 
 /** Official clients give up a request after 60 s; a longer hold would only lose the answer (gateway.md 5). */
 const consentHoldMsMax = 45_000;
@@ -113,6 +120,7 @@ export function compile(policy: Needs, report: Reporter): PolicySettings {
     runIdleMs: ms("limits", "runIdle", limits.runIdle, [1_000, 30 * 86_400_000]),
     payload: audit.payload,
     keepDays: audit.keepDays,
+    ...(audit.keepMb === undefined ? {} : { keepBytes: audit.keepMb * mebibyte }),
     durability: audit.durability,
     answerWaitMsMax: ms("limits", "answerWait", limits.answerWait, [0, 60_000]),
   };

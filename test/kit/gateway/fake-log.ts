@@ -101,6 +101,7 @@ export class FakeLog {
     open: (_run, sealed) => JSON.parse(new TextDecoder().decode(sealed)) as JsonObject,
     checkpoint: async () => ok(undefined),
     prune: async () => ok(false),
+    sumUp: () => Promise.resolve(ok(false)),
     health: () => ({ kind: "ok" }),
     recover: async () => ok(undefined),
     close: async () => undefined,

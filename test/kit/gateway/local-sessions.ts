@@ -1,7 +1,7 @@
 /** Sessions of a whole gateway in this process, over a server that answers at once: for tests that need many of them. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Composition, compose } from "../../../src/app/gateway/composition.ts";
+import { type CompositionSetup, type Composition, compose } from "../../../src/app/gateway/composition.ts";
 import { type Json, type JsonObject, member } from "../../../src/core/json.ts";
 import type { ClientHandler, Connector } from "../../../src/gateway/ports/transport.ts";
 import { unwrap } from "./log-records.ts";
@@ -91,12 +91,24 @@ export class Session {
 }
 
 /** The gateway over one state folder, under a policy without its `version`. */
-export async function composed(home: string, policy: string): Promise<Composition> {
+export async function composed(
+  home: string,
+  policy: string,
+  more: Partial<Pick<CompositionSetup, "clock" | "tell">> = {},
+): Promise<Composition> {
   const file = join(home, "policy.yaml");
   writeFileSync(file, `version: 1\n${policy}`);
   const target = { kind: "stdio", command: "none", args: [], env: {}, workingDirectory: "/" } as const;
   const servers = [{ name: "fixture", target: () => target }];
   return unwrap(
-    await compose({ home, policies: [file], connector, servers, tagOf: () => undefined, tell: () => undefined }),
+    await compose({
+      home,
+      policies: [file],
+      connector,
+      servers,
+      tagOf: () => undefined,
+      tell: () => undefined,
+      ...more,
+    }),
   );
 }

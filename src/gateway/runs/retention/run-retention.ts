@@ -1,23 +1,22 @@
 /**
- * Lets whole runs leave the log when they ended longer ago than `audit.keepDays` (docs/decisions/0044). A run stays as long as
- * anything open may need it: it is open, a call of it has no outcome, an approval of it can still be decided or used, or it
+ * Lets whole runs leave the log when they ended longer ago than `audit.keepDays` (docs/decisions/0044), and while the log is
+ * larger than `audit.keepMb` those that ended first (docs/decisions/0058). A run stays as long as anything open may need it: it is open, a call of it has no outcome, an approval of it can still be decided or used, or it
  * is the stream of a lineage and a run is kept that may have been a member. What it was begun from stays as a row.
  */
 import { type Result, ok } from "../../../core/result.ts";
 import { pruneBatchRecords, pruneRecordsMax, pruneRunsAtOnce } from "../../ports/limits.ts";
-import type { EndedPlace, EndedRun, Leaving, Place } from "../../ports/retention.ts";
+import type { EndedPlace, EndedRun, Leaving, Place, SumUpWay } from "../../ports/retention.ts";
+import type { ClientProcesses } from "../../ports/services.ts";
 import type { EventLog, RunRow, Store, StoreFailure } from "../../ports/store.ts";
-import { streamPrefix } from "../run-key.ts";
+import { conversationOf, mintedPrefix, processOf, streamPrefix } from "../run-key.ts";
 
-export type RetentionWay = {
-  readonly keepDays: number;
-  /** Now, in ms since 1970, and monotonic. */
-  readonly wallMs: number;
-  readonly atMs: () => number;
+export type RetentionWay = Omit<SumUpWay, "pressing" | "isNameless"> & {
+  /** Whether a client process is gone, so that it will make no call again; without it each may. */
+  readonly clients?: ClientProcesses | undefined;
+  /** Bytes that the log may have; absent: any number. */
+  readonly keepBytes?: number | undefined;
   /** A run that is open in memory, whatever its row says. */
   readonly isOpen: (run: string) => boolean;
-  /** Called after each piece of work with the ms that it took; false ends the removal there. */
-  readonly pause: (workedMs: number) => Promise<boolean>;
 };
 
 /** Why runs that are old enough stay. */
@@ -30,8 +29,19 @@ export type Swept = {
   readonly steps: number;
   readonly longestMs: number;
   readonly staying: Staying;
-  /** The runs of this end that were looked at last ended before (ms since 1970). */
+  /** Runs that ended before (ms since 1970) left, or would, because of their age. */
   readonly endedBefore: number;
+  /** Records among these that were young enough to stay, but for the limit in bytes. */
+  readonly early: number;
+  /** What the log still needs where that is more than the limit. */
+  readonly over: Over | undefined;
+};
+
+/** The limit in bytes cannot be met. */
+export type Over = {
+  readonly bytes: number;
+  /** Runs that are open, whose records stay. */
+  readonly openRuns: number;
 };
 
 type Counting = { records: number; steps: number; longestMs: number };
@@ -50,6 +60,9 @@ function isBefore(left: Place, right: Place): boolean {
 
 type Answer<T> = Result<T, StoreFailure>;
 
+/** Records of one run; `isWhole` where no more of them follow. */
+type Some = { readonly leaving: readonly Leaving[]; readonly bytes: number; readonly isWhole: boolean };
+
 /** One look through the log for what may leave. */
 class Sweep {
   readonly staying = { calls: 0, approvals: 0, members: 0 };
@@ -61,10 +74,10 @@ class Sweep {
   readonly #way: RetentionWay;
   #firstKept: Answer<ReadonlyMap<string, Place>> | undefined;
 
-  constructor(store: Store, way: RetentionWay) {
+  constructor(store: Store, way: RetentionWay, endedBefore = way.wallMs - way.keepDays * dayMs) {
     this.#store = store;
     this.#way = way;
-    this.endedBefore = way.wallMs - way.keepDays * dayMs;
+    this.endedBefore = endedBefore;
   }
 
   /** Runs that may leave; those that ended first first. A failure comes last. */
@@ -83,7 +96,7 @@ class Sweep {
   }
 
   /** Records of the runs that may leave, a step of one run at a time. */
-  async *records(kind: Kind): AsyncGenerator<Answer<readonly Leaving[]>, void> {
+  async *records(kind: Kind): AsyncGenerator<Answer<Some>, void> {
     for await (const row of this.leaving(kind)) {
       if (!row.ok) return yield row;
       const { key: run } = row.value;
@@ -91,15 +104,14 @@ class Sweep {
       for (;;) {
         const heads = await this.#store.runHeads(run, after, pruneRecordsMax);
         if (!heads.ok) return yield heads;
-        yield ok(heads.value.map((head) => ({ ...head, run })));
-        if (heads.value.length < pruneRecordsMax) break;
+        const isWhole = heads.value.length < pruneRecordsMax;
+        const bytes = heads.value.reduce((sum, head) => sum + head.bytes, 0);
+        const leaving = heads.value.map(({ writer, seq, fingerprint }) => ({ writer, seq, fingerprint, run }));
+        yield ok({ leaving, bytes, isWhole });
+        if (isWhole) break;
         after = heads.value.at(-1);
       }
     }
-  }
-
-  outcome(): Swept {
-    return { ...this.counts, runs: this.left.size, staying: this.staying, endedBefore: this.endedBefore };
   }
 
   async *#ended(before: number): AsyncGenerator<Answer<EndedRun<RunRow>>, void> {
@@ -154,46 +166,151 @@ class Sweep {
   }
 }
 
-/** What a sweep would remove; nothing is changed. */
+/** How many bytes the log has too many; not above zero where it has none, or no limit. */
+async function excessOf(store: Store, { keepBytes }: RetentionWay): Promise<Answer<number>> {
+  if (keepBytes === undefined) return ok(0);
+  const bytes = await store.bytes();
+  return bytes.ok ? ok(bytes.value - keepBytes) : bytes;
+}
+
+/** What a sweep would remove; nothing is changed. What leaves for its bytes is an estimate. */
 export async function wouldLeave(store: Store, way: RetentionWay): Promise<Answer<Swept>> {
-  const sweep = new Sweep(store, way);
-  // A stream leaves with its last kept member, so those of runs that would leave count as staying here.
-  for (const kind of ["runs", "streams"] as const) {
-    for await (const some of sweep.records(kind)) {
-      if (!some.ok) return some;
-      for (const { run } of some.value) sweep.left.add(run);
-      sweep.counts.records += some.value.length;
+  const byAge = new Sweep(store, way);
+  const excess = await excessOf(store, way);
+  if (!excess.ok) return excess;
+  let left = excess.value;
+  let early = 0;
+  const sweeps = excess.value > 0 ? [byAge, new Sweep(store, way, Number.MAX_SAFE_INTEGER)] : [byAge];
+  for (const sweep of sweeps) {
+    const known = new Set(byAge.left);
+    // A stream leaves with its last kept member, so those of runs that would leave count as staying here.
+    for (const kind of ["runs", "streams"] as const) {
+      for await (const some of sweep.records(kind)) {
+        if (!some.ok) return some;
+        if (sweep !== byAge && left <= 0) break;
+        const { leaving, bytes } = some.value;
+        if (leaving.some(({ run }) => known.has(run))) continue;
+        left -= bytes;
+        for (const { run } of leaving) byAge.left.add(run);
+        byAge.counts.records += leaving.length;
+        if (sweep !== byAge) early += leaving.length;
+      }
     }
   }
-  return ok(sweep.outcome());
+  const over = left > 0 ? await overOf(store, left + (way.keepBytes ?? 0)) : ok(undefined);
+  return over.ok ? ok({ ...outcomeOf(byAge), early, over: over.value }) : over;
+}
+
+async function overOf(store: Store, bytes: number): Promise<Answer<Over>> {
+  const open = await store.openRuns();
+  return open.ok ? ok({ bytes, openRuns: open.value.length }) : open;
+}
+
+function outcomeOf({ counts, left, staying, endedBefore }: Sweep): Swept {
+  return { ...counts, runs: left.size, staying, endedBefore, early: 0, over: undefined };
 }
 
 /** Removes what may leave, in steps; a failure of the store ends it between two of them. */
-export async function prune(log: Pick<EventLog, "store" | "prune">, way: RetentionWay): Promise<Answer<Swept>> {
-  const sweep = new Sweep(log.store, way);
+export async function prune(log: Removing, way: RetentionWay): Promise<Answer<Swept>> {
+  const byAge = new Sweep(log.store, way);
+  const aged = await removed(log, way, byAge, undefined);
+  if (!aged.ok) return aged;
+  const summed = aged.value ? await sumUp(log, way, false) : aged;
+  if (!summed.ok) return summed;
+  const trimmed = summed.value ? await trim(log, way, byAge) : ok({ early: 0, over: undefined });
+  if (!trimmed.ok) return trimmed;
+  const given = summed.value ? await giveBack(log.store, way) : ok(undefined);
+  return given.ok ? ok({ ...outcomeOf(byAge), ...trimmed.value }) : given;
+}
+
+function sumUp(log: Removing, way: RetentionWay, pressing: boolean): Promise<Answer<boolean>> {
+  return log.sumUp({ ...way, pressing, isNameless: (key) => isNameless(key, way.clients) });
+}
+
+/**
+ * Whether no message can lead to the run of this key again. A conversation, a token and the one run of a user can be named
+ * at any time: without their rows they would begin clean, or be worth something again.
+ */
+function isNameless(key: string, clients: ClientProcesses | undefined): boolean {
+  if (isStream(key)) return true;
+  const own = key.startsWith(mintedPrefix) ? null : /\/(?:session|process):[^/]*$/.exec(key);
+  if (own === null) return false;
+  const principal = key.slice(0, own.index);
+  if (conversationOf(key, principal) !== undefined) return false;
+  const process = processOf(key, principal);
+  return process === undefined || clients?.isGone(process) === true;
+}
+
+type Trimmed = Pick<Swept, "early" | "over">;
+
+/** Brings the log below its limit in bytes: fingerprints of what left go first, then the runs that ended first. */
+async function trim(log: Removing, way: RetentionWay, { counts, left }: Sweep): Promise<Answer<Trimmed>> {
+  const { store } = log;
+  const nothing = { early: 0, over: undefined };
+  const before = await excessOf(store, way);
+  if (!before.ok || before.value <= 0) return before.ok ? ok(nothing) : before;
+  const summed = await sumUp(log, way, true);
+  if (!summed.ok || !summed.value) return summed.ok ? ok(nothing) : summed;
+  const sweep = new Sweep(store, way, Number.MAX_SAFE_INTEGER);
+  const done = await removed(log, way, sweep, () => excessOf(store, way));
+  if (!done.ok) return done;
+  counts.records += sweep.counts.records;
+  counts.steps += sweep.counts.steps;
+  counts.longestMs = Math.max(counts.longestMs, sweep.counts.longestMs);
+  for (const run of sweep.left) left.add(run);
+  const after = await excessOf(store, way);
+  if (!after.ok) return after;
+  const isOver = done.value && after.value > 0;
+  const over = isOver ? await overOf(store, after.value + (way.keepBytes ?? 0)) : ok(undefined);
+  return over.ok ? ok({ early: sweep.counts.records, over: over.value }) : over;
+}
+
+type Removing = Pick<EventLog, "store" | "prune" | "sumUp">;
+
+/**
+ * Removes what a sweep finds; false where it was stopped. With `excess` only while that many bytes are too many, and then
+ * whole runs: it is asked again whenever enough seems to have left.
+ */
+async function removed(
+  log: Removing,
+  way: RetentionWay,
+  sweep: Sweep,
+  excess: (() => Promise<Answer<number>>) | undefined,
+): Promise<Answer<boolean>> {
+  const reason = excess === undefined ? { ...way, keepBytes: undefined } : way;
+  let tooMany = Number.POSITIVE_INFINITY;
+  let going = 0;
   for (const kind of ["runs", "streams"] as const) {
+    const first = excess === undefined ? ok(tooMany) : await excess();
+    if (!first.ok || first.value <= 0) return first.ok ? ok(true) : first;
+    tooMany = first.value;
     let waiting: Leaving[] = [];
     for await (const some of sweep.records(kind)) {
       if (!some.ok) return some;
-      waiting.push(...some.value);
-      if (waiting.length < pruneBatchRecords) continue;
-      const went = await removeAll(log, way, sweep, waiting);
-      if (!went.ok) return went;
-      if (!went.value) return ok(sweep.outcome());
+      waiting.push(...some.value.leaving);
+      going += some.value.bytes;
+      const isEnough = some.value.isWhole && going >= tooMany;
+      if (waiting.length < pruneBatchRecords && !isEnough) continue;
+      const went = await removeAll(log, reason, sweep, waiting);
+      if (!went.ok || !went.value) return went;
       waiting = [];
+      if (!isEnough || excess === undefined) continue;
+      const now = await excess();
+      if (!now.ok || now.value <= 0) return now.ok ? ok(true) : now;
+      tooMany = now.value;
+      going = 0;
     }
-    const went = await removeAll(log, way, sweep, waiting);
-    if (!went.ok) return went;
-    if (!went.value) return ok(sweep.outcome());
+    const went = await removeAll(log, reason, sweep, waiting);
+    if (!went.ok || !went.value) return went;
+    going = 0;
   }
-  const given = await giveBack(log.store, way);
-  return given.ok ? ok(sweep.outcome()) : given;
+  return ok(true);
 }
 
 /** Removes records in the order of the chain; false where the removal is to end. */
 async function removeAll(
   { prune: remove }: Pick<EventLog, "prune">,
-  { keepDays, wallMs, atMs, pause }: RetentionWay,
+  { keepDays, keepBytes, wallMs, atMs, pause }: RetentionWay,
   { counts, left, endedBefore }: Sweep,
   waiting: readonly Leaving[],
 ): Promise<Answer<boolean>> {
@@ -201,7 +318,14 @@ async function removeAll(
   for (let from = 0; from < all.length; from += pruneRecordsMax) {
     const leaving = all.slice(from, from + pruneRecordsMax);
     const start = atMs();
-    const removed = await remove({ leaving, keepDays, endedBefore, wallMs, at: start });
+    const removed = await remove({
+      leaving,
+      keepDays,
+      ...(keepBytes === undefined ? {} : { keepBytes }),
+      endedBefore,
+      wallMs,
+      at: start,
+    });
     if (!removed.ok) return removed;
     const tookMs = atMs() - start;
     if (removed.value) {

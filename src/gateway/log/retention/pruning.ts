@@ -3,11 +3,11 @@
  * with the fingerprints at both ends, and their runs; its payload has the fingerprint of every one of them, so that a head
  * that was kept elsewhere can still be compared.
  */
-import { type Json, type JsonObject, isArray, member, stringMember } from "../../core/json.ts";
-import type { Leaving, PlaceRange, PruneStep } from "../ports/retention.ts";
-import type { StoredRecord } from "../ports/store.ts";
-import { readJson } from "./json-text.ts";
-import { readBody } from "./record.ts";
+import { type Json, type JsonObject, isArray, member, stringMember } from "../../../core/json.ts";
+import type { Leaving, Place, PlaceRange, PruneStep } from "../../ports/retention.ts";
+import type { StoredRecord } from "../../ports/store.ts";
+import { readJson } from "../json-text.ts";
+import { readBody } from "../record.ts";
 
 /** Kind of the record. */
 export const prunedKind = "pruned";
@@ -21,11 +21,24 @@ export type PrunedRange = PlaceRange & {
   readonly last: string;
 };
 
+export type PrunedRun = {
+  readonly run: string;
+  /** How many records of it left. */
+  readonly records: number;
+  /** The record that said so, where this one has taken its place. */
+  readonly mark?: Place;
+};
+
 export type Pruning = {
   readonly keepDays: number;
+  /** Set where records left because the log had more bytes than that. */
+  readonly keepBytes: number | undefined;
+  /** How many records that said what left this one has taken the place of; undefined where it is no summary. */
+  readonly sums: number | undefined;
   readonly ranges: readonly PrunedRange[];
-  /** How many records of which run left. */
-  readonly runs: readonly { readonly run: string; readonly records: number }[];
+  readonly runs: readonly PrunedRun[];
+  /** It has the fingerprints of all records that left. */
+  readonly hasPrints: boolean;
   readonly records: number;
   readonly wallTime: string;
 };
@@ -56,7 +69,7 @@ export type PruningTexts = {
   readonly hidden: string;
 };
 
-export function pruningTexts({ leaving, keepDays }: PruneStep): PruningTexts {
+export function pruningTexts({ leaving, keepDays, keepBytes }: PruneStep): PruningTexts {
   const ranges = rangesOf(leaving);
   const counts = countsOf(leaving);
   const runs = [...counts].map(([run, records]) => ({ run, records }));
@@ -64,7 +77,7 @@ export function pruningTexts({ leaving, keepDays }: PruneStep): PruningTexts {
   return {
     ranges,
     runs: [...counts.keys()],
-    clear: { keepDays, ranges, runs },
+    clear: { keepDays, ...(keepBytes === undefined ? {} : { keepBytes }), ranges, runs },
     hidden: JSON.stringify({ prints }),
   };
 }
@@ -81,10 +94,18 @@ function readRange(value: Json): PrunedRange | undefined {
   return first === undefined || last === undefined ? undefined : { writer, from, to, first, last };
 }
 
-function readRun(value: Json): Pruning["runs"][number] | undefined {
+function readRun(value: Json): PrunedRun | undefined {
   const run = stringMember(value, "run");
   const records = member(value, "records");
-  return run === undefined || !wholeNumber(records) ? undefined : { run, records };
+  if (run === undefined || !wholeNumber(records)) return undefined;
+  const mark = member(value, "mark");
+  const [writer, seq] = [member(mark, "writer"), member(mark, "seq")];
+  if (mark === undefined) return { run, records };
+  return wholeNumber(writer) && wholeNumber(seq) ? { run, records, mark: { writer, seq } } : undefined;
+}
+
+function optionalNumber(value: Json | undefined): number | undefined {
+  return wholeNumber(value) ? value : undefined;
 }
 
 /** All of a list, or nothing where one of it does not read. */
@@ -105,7 +126,16 @@ export function readPruning(record: Pick<StoredRecord, "body" | "run">): Pruning
   const runs = all(member(entry.clear, "runs"), readRun);
   if (typeof keepDays !== "number" || ranges === undefined || runs === undefined) return undefined;
   const records = ranges.reduce((sum, { from, to }) => sum + to - from + 1, 0);
-  return { keepDays, ranges, runs, records, wallTime: body.head.wallTime };
+  return {
+    keepDays,
+    keepBytes: optionalNumber(member(entry.clear, "keepBytes")),
+    sums: optionalNumber(member(entry.clear, "sums")),
+    ranges,
+    runs,
+    hasPrints: body.head.payload !== undefined,
+    records,
+    wallTime: body.head.wallTime,
+  };
 }
 
 /** The fingerprint that a record had which left; undefined where the payload does not say it. */

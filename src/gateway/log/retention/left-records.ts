@@ -2,16 +2,22 @@
  * The gaps of a chain that signed records explain (docs/decisions/0044). Only a record that is signed at its own place is
  * believed, and only for records before it; each gap must be covered exactly, and each range be a gap.
  */
-import type { Place } from "../ports/retention.ts";
-import type { Store, StoredRecord } from "../ports/store.ts";
-import type { ChainState, Finding } from "./chain-check.ts";
+import type { Place } from "../../ports/retention.ts";
+import type { Store, StoredRecord } from "../../ports/store.ts";
+import type { ChainState, Finding } from "../chain-check.ts";
+import { isAfter } from "../kept-records.ts";
 import { type PrunedRange, type Pruning, fingerprintIn, readPruning } from "./pruning.ts";
 
 /** A range with the record that names it. */
 type Explained = PrunedRange & { readonly by: Place; readonly pruning: Pruning };
 
 /** A record that says what left, for a report. */
-export type PruningNote = Place & Pick<Pruning, "keepDays" | "records" | "wallTime"> & { readonly runs: number };
+export type PruningNote = Place &
+  Pick<Pruning, "keepDays" | "records" | "wallTime"> & {
+    readonly runs: number;
+    readonly keepBytes?: number;
+    readonly sums?: number;
+  };
 
 function nameOf({ writer, seq }: Place): string {
   return `${writer}/${seq}`;
@@ -23,7 +29,7 @@ function isBefore({ writer, to }: PrunedRange, by: Place): boolean {
 
 export class LeftRecords {
   readonly notes: PruningNote[] = [];
-  /** The newest record that names each run. */
+  /** The newest record that says of each run that records of it left; a summary may have taken its place since. */
   readonly runs = new Map<string, Place>();
   readonly #store: Pick<Store, "records">;
   readonly #note: (finding: Finding) => void;
@@ -51,13 +57,12 @@ export class LeftRecords {
       const sentence = `Record ${nameOf(by)} says that record ${late.writer}/${late.to} left, which came after it.`;
       return this.#note({ kind: "pruned-unsigned", ...by, sentence });
     }
-    const { keepDays, records, wallTime, runs } = pruning;
-    this.notes.push({ ...by, keepDays, records, wallTime, runs: runs.length });
-    for (const { run } of runs) {
+    const { keepDays, keepBytes, sums, records, wallTime, runs } = pruning;
+    const why = { ...(keepBytes === undefined ? {} : { keepBytes }), ...(sums === undefined ? {} : { sums }) };
+    this.notes.push({ ...by, keepDays, ...why, records, wallTime, runs: runs.length });
+    for (const { run, mark = by } of runs) {
       const known = this.runs.get(run);
-      if (known === undefined || known.writer < writer || (known.writer === writer && known.seq < seq)) {
-        this.runs.set(run, by);
-      }
+      if (known === undefined || isAfter(mark, known)) this.runs.set(run, mark);
     }
     for (const range of pruning.ranges) {
       this.#ranges.set(range.writer, [...(this.#ranges.get(range.writer) ?? []), { ...range, by, pruning }]);
@@ -88,7 +93,9 @@ export class LeftRecords {
       const read = await this.#store.records({ writer: by.writer, after, order: "oldest", limit: 1 });
       this.#opened = read.ok ? read.value[0] : undefined;
     }
-    return this.#opened === undefined ? undefined : fingerprintIn(this.#opened, pruning, place);
+    const said = this.#opened === undefined ? undefined : fingerprintIn(this.#opened, pruning, place);
+    // A summary has the fingerprints at the ends of its ranges alone.
+    return said ?? (seq === range.to ? range.last : seq === range.from ? range.first : undefined);
   }
 }
 

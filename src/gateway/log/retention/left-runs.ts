@@ -1,8 +1,8 @@
 /** What the store says of runs whose records left must fit the records that say so (docs/decisions/0044). */
-import { type Result, ok } from "../../core/result.ts";
-import type { Place } from "../ports/retention.ts";
-import type { Store, StoreFailure } from "../ports/store.ts";
-import type { Finding } from "./chain-check.ts";
+import { type Result, ok } from "../../../core/result.ts";
+import type { Place } from "../../ports/retention.ts";
+import type { Store, StoreFailure } from "../../ports/store.ts";
+import type { Finding } from "../chain-check.ts";
 import type { LeftRecords } from "./left-records.ts";
 
 /** Runs that are looked up between two pauses. */
