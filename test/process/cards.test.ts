@@ -180,6 +180,15 @@ test("what a guarded client starts cannot accept a card where a proof is demande
     for (const choice of ["--forget", "--isolated", "--accept"])
       expect(await guarded.byAgent(guarded.line("cards", "desk", choice))).toMatch(/terminal/);
     expect(await guarded.byAgent(guarded.line("cards"))).toMatch(/desk +quarantined/);
+    // The page of a proof shows the card as it is now: it must not prove an answer to another one.
+    const { value } = await guarded.json("cards", "desk");
+    const digest = stringMember(value as Json, "digest") ?? "";
+    const tickets = (of: string): Promise<string> => {
+      const act = { kind: "card-answer", server: "desk", digest: of, choice: "accept", reviewed: [], days: 90 };
+      return guarded.byAgentProgram(asking(JSON.stringify({ kind: "factor", acts: [act] })));
+    };
+    expect(await tickets(digest)).toContain("terminal");
+    expect(await tickets("0".repeat(64))).toContain('"tickets":[]');
   } finally {
     await guarded.dispose();
   }

@@ -158,17 +158,26 @@ export class CardDesk implements Cards {
     });
   }
 
-  /** Puts an answer on record, and lets it count. `shownDigest`: of the card that was answered. */
-  async answer(server: string, shownDigest: string, act: CardAct): Promise<Result<Card, string>> {
-    const { files, readings, wallMs, answeredFor } = this.#parts;
-    if (readings.fault !== undefined) return err(readings.fault);
+  /** The card that an answer is for, as it is now; the error says why it cannot be answered so. `shownDigest`: of the card that was shown. */
+  answerable(server: string, shownDigest: string, choice: string): Result<Card, string> {
+    const { fault } = this.#parts.readings;
+    if (fault !== undefined) return err(fault);
     const card = this.card(server);
-    const mayAccept = givesMore(act.choice) && act.choice !== "forget";
+    const mayAccept = givesMore(choice) && choice !== "forget";
     if (card === undefined || (!card.listed && mayAccept))
       return err(`No server \`${shown(server, 64)}\` has listed its tools yet: start its client, then repeat.`);
     // A server that changes its list at every moment can be refused all the same.
-    if (card.digest !== shownDigest && act.choice !== "refuse")
+    if (card.digest !== shownDigest && choice !== "refuse")
       return err(`The card of \`${shown(server, 64)}\` changed since it was shown: look at it again, then answer.`);
+    return ok(card);
+  }
+
+  /** Puts an answer on record, and lets it count. */
+  async answer(server: string, shownDigest: string, act: CardAct): Promise<Result<Card, string>> {
+    const { files, readings, wallMs, answeredFor } = this.#parts;
+    const found = this.answerable(server, shownDigest, act.choice);
+    if (!found.ok) return found;
+    const card = found.value;
     const made = answered(card, act, wallMs());
     if (!made.ok) return made;
     const written = await files.change(made.value.change);

@@ -36,9 +36,9 @@ export async function answerCard(
   const choice = cardChoices.find((one): one is CardChoice => one === request.choice);
   if (choice === undefined) return err(`Answer with one of ${cardChoices.join(", ")}.`);
   const { cards } = composition;
-  const shownNow = cards.card(server)?.digest;
   // No proof is asked for in vain.
-  if (shownNow === undefined) return err(unknownServer(server));
+  const found = cards.answerable(server, digest, choice);
+  if (!found.ok) return found;
   return afterProof(composition, request, async () => {
     const done = await cards.answer(server, digest, { choice, reviewed, days, by: `os:${userInfo().uid}` });
     if (!done.ok) return done;

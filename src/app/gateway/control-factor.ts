@@ -6,7 +6,7 @@ import { checkRuling, storedCard } from "../../gateway/consent/approvals.ts";
 import type { LogEntry } from "../../gateway/ports/store.ts";
 import { type OpenedTicket, enrolMsMax } from "../factors/factor-desk.ts";
 import type { ProvableAct } from "../factors/presence-desk.ts";
-import { shown } from "../state/sentences.ts";
+import { many, shown } from "../state/sentences.ts";
 import { givesMore } from "../cards/card-acts.ts";
 import { cardLines } from "../cards/card-text.ts";
 import type { Composition } from "./composition.ts";
@@ -17,6 +17,7 @@ const actsMax = 200;
 
 /** Lines of a card that the page of a proof shows. */
 const provedLinesMax = 60;
+const provedEndLines = 10;
 
 type WithTickets = { readonly tickets?: readonly string[] };
 
@@ -61,10 +62,14 @@ async function demandOf(composition: Composition, act: AnyRequest): Promise<Dema
       if (!givesMore(act.choice)) return undefined;
       const line = `Answer the card of the server ${shown(act.server)} with ${shown(act.choice)}, for ${act.days} days.`;
       const reviewed =
-        act.reviewed.length === 0 ? [] : [`Looked at one by one: ${shown(act.reviewed.join(", "), 400)}`];
+        act.reviewed.length === 0
+          ? []
+          : [
+              `${many(act.reviewed.length, "tool")} in doubt accepted at their word: ${shown(act.reviewed.join(", "), 400)}`,
+            ];
       const demand = demanded(act, inForce(composition), line);
       const card = composition.cards.card(act.server);
-      const lines = [line, ...reviewed, ...(card === undefined ? [] : cardLines(card))].slice(0, provedLinesMax);
+      const lines = [line, ...reviewed, ...(card === undefined ? [] : provedLines(cardLines(card)))];
       return demand === undefined ? undefined : { ...demand, act: { ...demand.act, bound: act.digest, lines } };
     }
     case "status":
@@ -81,6 +86,14 @@ async function demandOf(composition: Composition, act: AnyRequest): Promise<Dema
     case "hook":
       return undefined;
   }
+}
+
+/** The card on a page, cut in its middle: the end says what an answer covers. */
+function provedLines(lines: readonly string[]): readonly string[] {
+  const left = lines.length - provedLinesMax;
+  if (left <= 0) return lines;
+  const [head, tail] = [lines.slice(0, provedLinesMax - provedEndLines), lines.slice(-provedEndLines)];
+  return [...head, `... ${left} lines of the card are left out here: \`sluicegate cards\` shows them ...`, ...tail];
 }
 
 function demanded(act: AnyRequest, factor: ConsentFactor | undefined, line: string): Demand | undefined {
@@ -141,7 +154,9 @@ export async function ticketsFor(
 }
 
 /** Whether an act would be refused whatever is proved: no code is asked for in vain, and the act itself says why. */
-async function isRefused({ gateway, log }: Composition, act: AnyRequest): Promise<boolean> {
+async function isRefused({ gateway, log, cards }: Composition, act: AnyRequest): Promise<boolean> {
+  // A page of one card is no proof for the answer to another one, which its server would go back to listing.
+  if (act.kind === "card-answer") return !cards.answerable(act.server, act.digest, act.choice).ok;
   if (act.kind !== "approve") return false;
   const { id, choice } = act;
   return !(await checkRuling(log, gateway.state.services.clock, { id, choice, by: `os:${userInfo().uid}` })).ok;
