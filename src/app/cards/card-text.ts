@@ -44,17 +44,13 @@ export function cardLines(card: Card): readonly string[] {
 }
 
 function headLines(card: Card): readonly string[] {
-  const { server, facts, declared, isolation, answer } = card;
+  const { server, facts, declared, answer } = card;
   const called = declared === undefined ? "" : `, calls itself ${quoted(`${declared.name} ${declared.version}`)}`;
   const fetched = facts?.package;
   const version =
     fetched?.version === undefined ? "in whatever version there is" : `version ${escaped(fetched.version)}`;
   const publisher =
     facts?.publisher === undefined ? "publisher not known" : `published under ${escaped(facts.publisher)}`;
-  const tier =
-    isolation === undefined || isolation.tier === "none"
-      ? "no isolation"
-      : `isolation tier ${isolation.tier}${isolation.missing.length === 0 ? "" : ` (${escaped(isolation.missing.join("; "), 80)})`}`;
   const flagged = answer?.flagged === undefined ? [] : [`  against it: ${escaped(answer.flagged, 140)}`];
   return [
     `Card of the server ${quoted(server)}${called}`,
@@ -62,7 +58,12 @@ function headLines(card: Card): readonly string[] {
     ...flagged,
     ...(facts === undefined ? [] : [`  started as: ${escaped(facts.starts, 150)}`]),
     ...(fetched === undefined ? [] : [`  package ${escaped(fetched.name)}, ${version}; ${publisher}`]),
-    ...(card.listed ? [`  ${facts === undefined ? "" : `over ${transportWords[facts.transport]}, `}${tier}`] : []),
+    ...(answer?.answer === "isolated"
+      ? ["  accepted only where it runs isolated; elsewhere its calls are refused"]
+      : []),
+    ...(card.listed
+      ? [`  ${facts === undefined ? "" : `over ${transportWords[facts.transport]}, `}${tierOf(card)}`]
+      : []),
     `  card ${card.digest.slice(0, 12)}`,
     ...listLine("signs in with", facts?.account ?? []),
     ...listLine("hosts", facts?.hosts ?? []),
@@ -75,6 +76,16 @@ function headLines(card: Card): readonly string[] {
           `  a label pack fits its tools: ${card.packs.join(", ")} (\`servers: { NAME: { pack: ${card.packs[0] ?? ""} } }\` in your policy)`,
         ]),
   ];
+}
+
+/** How it is held now; of one that does not run now no tier is known, whatever the policy asks for. */
+function tierOf({ facts, isolation, scope }: Card): string {
+  if (facts?.transport === "http") return "runs elsewhere";
+  const missing =
+    isolation === undefined || isolation.missing.length === 0 ? "" : ` (${escaped(isolation.missing.join("; "), 80)})`;
+  if (isolation !== undefined && isolation.tier !== "none") return `isolation tier ${isolation.tier}${missing}`;
+  if (isolation !== undefined) return `runs without isolation${missing}`;
+  return scope.length === 0 ? "no isolation: your policy asks for none" : "its isolation is known once it runs";
 }
 
 function listLine(what: string, values: readonly string[]): readonly string[] {

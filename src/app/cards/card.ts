@@ -150,7 +150,7 @@ function resultsOf({ facts }: CardFacts): Card["results"] {
   };
 }
 
-function coverageOf({ probe, facts, tools, isolation, listed }: CardFacts): readonly string[] {
+function coverageOf({ probe, facts, tools, isolation, scope, listed }: CardFacts): readonly string[] {
   if (!listed) return ["It has not listed its tools since the gateway started: start its client to see them."];
   return [
     ...(probe === undefined ? ["No tool was run: all of this is what names, texts and schemas say."] : []),
@@ -160,7 +160,7 @@ function coverageOf({ probe, facts, tools, isolation, listed }: CardFacts): read
     ...(facts?.package !== undefined && facts.package.version === undefined
       ? ["The version is not pinned: another one may start the next time."]
       : []),
-    ...(isolation === undefined || isolation.tier === "none"
+    ...(facts?.transport !== "http" && (isolation === undefined ? scope.length === 0 : isolation.tier === "none")
       ? ["It runs without isolation: what it does beside its answers is not seen."]
       : []),
     ...(tools.length === 0 ? ["It lists no tools, so there is nothing to accept."] : []),
