@@ -98,7 +98,7 @@ export class CardDesk implements Cards {
     if (answer?.answer !== "isolated") return undefined;
     const tier = this.#parts.isolation(server)?.tier ?? "none";
     if (tier !== "none") return undefined;
-    return `You accepted this server only where it runs isolated, and it does not: add it to \`isolation\` of your policy, or ${way}`;
+    return `You accepted this server only where it runs isolated, and now it does not: add it to \`isolation\` of your policy, or ${way}`;
   }
 
   hint({ server, tool, source }: ToolContract): readonly string[] {

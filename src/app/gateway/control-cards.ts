@@ -1,5 +1,6 @@
 /** The requests about admission cards: which there are, one of them, and an answer. */
 import { userInfo } from "node:os";
+import { given } from "../../core/given.ts";
 import { type Result, err, ok } from "../../core/result.ts";
 import { type CardChoice, cardChoices } from "../cards/card-acts.ts";
 import { countsOf } from "../cards/card-desk.ts";
@@ -11,12 +12,12 @@ import type { Reply, Request } from "./control-contract.ts";
 import { afterProof } from "./control-factor.ts";
 
 export function cardsReport({ cards }: Composition): Reply<"cards"> {
-  return { cards: cards.servers().flatMap((server) => summaryOf(cards.card(server))) };
+  return { cards: cards.servers().flatMap((server) => summaryOf(cards, cards.card(server))) };
 }
 
 export function cardReport({ cards }: Composition, { server }: Request<"card">): Result<Reply<"card">, string> {
   const card = cards.card(server);
-  const [summary] = summaryOf(card);
+  const [summary] = summaryOf(cards, card);
   if (card === undefined || summary === undefined) return err(unknownServer(server));
   const doubts = (card === undefined ? [] : reviewedTools(card)).map((tool) => ({
     tool: tool.name,
@@ -42,15 +43,18 @@ export async function answerCard(
   return afterProof(composition, request, async () => {
     const done = await cards.answer(server, digest, { choice, reviewed, days, by: `os:${userInfo().uid}` });
     if (!done.ok) return done;
-    const [summary] = summaryOf(done.value);
+    const [summary] = summaryOf(cards, done.value);
     return summary === undefined ? err(unknownServer(server)) : ok(summary);
   });
 }
 
-function summaryOf(card: Card | undefined): readonly Reply<"cards">["cards"][number][] {
+type SummaryMore = { readonly until: string; readonly answer: string; readonly refused: string };
+
+function summaryOf(desk: Composition["cards"], card: Card | undefined): readonly Reply<"cards">["cards"][number][] {
   if (card === undefined) return [];
-  const { server, state, until } = card;
-  return [{ server, state, ...countsOf(card), ...(until === undefined ? {} : { until }) }];
+  const { server, state, until, answer } = card;
+  const more = given<Partial<SummaryMore>>({ until, answer: answer?.answer, refused: desk.refusal(server) });
+  return [{ server, state, ...countsOf(card), ...more }];
 }
 
 function unknownServer(server: string): string {

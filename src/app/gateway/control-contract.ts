@@ -105,7 +105,9 @@ const tickets = { tickets: texts };
 const ended = record({ ended: texts, owed: texts });
 
 const cardAbout = { server: text, state: text, tools: number, ready: number, doubtful: number };
-const cardSummary = record(cardAbout, { until: text });
+/** `answer`: what is on record; `refused`: why nothing of the server is called now. */
+const cardMore = { until: text, answer: text, refused: text };
+const cardSummary = record(cardAbout, cardMore);
 
 const contract = {
   status: {
@@ -156,12 +158,15 @@ const contract = {
   cards: { request: none, reply: record({ cards: list(cardSummary) }) },
   card: {
     request: record({ server: text }),
-    reply: record({
-      ...cardAbout,
-      digest: text,
-      lines: texts,
-      doubts: list(record({ tool: text, group: text, standing: text, lines: texts })),
-    }),
+    reply: record(
+      {
+        ...cardAbout,
+        digest: text,
+        lines: texts,
+        doubts: list(record({ tool: text, group: text, standing: text, lines: texts })),
+      },
+      cardMore,
+    ),
   },
   /** `digest`: of the card that was answered. `reviewed`: tools in doubt that were looked at one by one. */
   "card-answer": {

@@ -63,17 +63,24 @@ async function list(): Promise<Outcome> {
 
 export function listText({ cards: all }: Reply<"cards">): string {
   if (all.length === 0) return "No server has listed its tools yet: a card is made when its client starts it.";
-  const rows = all.map(({ server, state, tools, ready, doubtful, until }) => [
-    shown(server, 64),
-    state,
-    many(tools, "tool"),
-    ready + doubtful === 0 ? "nothing waits" : `${ready} to accept, ${doubtful} in doubt`,
-    until === undefined ? "" : `until ${until}`,
+  const rows = all.map((one) => [
+    shown(one.server, 64),
+    one.state,
+    many(one.tools, "tool"),
+    isWaiting(one) ? `${one.ready} to accept, ${one.doubtful} in doubt` : "nothing waits",
+    [
+      ...(one.until === undefined ? [] : [`until ${one.until}`]),
+      ...(one.answer === "isolated" ? ["isolated only"] : []),
+    ].join(", "),
   ]);
-  const waits = all.find(({ ready, doubtful }) => ready + doubtful > 0);
+  const waits = all.find(isWaiting);
   const way =
     waits === undefined ? [] : [`Look at one and answer it: \`sluicegate cards ${shown(waits.server, 64)}\`.`];
   return [table([["server", "state", "lists", "waits", ""], ...rows]), ...way].join("\n");
+}
+
+function isWaiting({ state, ready, doubtful }: Reply<"cards">["cards"][number]): boolean {
+  return state !== "quarantined" && ready + doubtful > 0;
 }
 
 function cardText({ lines }: Reply<"card">): string {
@@ -88,14 +95,30 @@ const keys: Readonly<Record<string, "accept" | "review" | "isolated" | "refuse" 
   l: "later",
 };
 
+/** What each key would do to this card; one that could do nothing is not offered. */
+export function offeredKeys(
+  { state, ready, doubts, answer }: Reply<"card">,
+  days: number,
+): Readonly<Record<string, string>> {
+  const lifts = state === "quarantined" ? ", and take the refusal back" : "";
+  const still = answer === "isolated" ? ", isolated only as before" : "";
+  return {
+    ...(ready === 0 ? {} : { a: `a accept for ${days} days${lifts}${still}` }),
+    ...(doubts.length === 0
+      ? {}
+      : { r: `r review the ${many(doubts.length, "tool")} in doubt${ready === 0 ? "" : " first"}${lifts}` }),
+    ...(answer === "isolated" ? {} : { i: `i isolated only${lifts}` }),
+    ...(state === "quarantined" ? {} : { x: "x refuse the server" }),
+    l: "l later",
+  };
+}
+
 /** One key, and Enter: anything else is no answer. */
 async function askKey(card: Reply<"card">, way: Way): Promise<Outcome> {
   process.stderr.write(`${cardText(card)}\n`);
-  const review = card.doubts.length === 0 ? "" : `r review the ${many(card.doubts.length, "tool")} in doubt first · `;
-  const key = await typed(
-    `a accept for ${way.days} days · ${review}i isolated only · x refuse the server · l later > `,
-  );
-  const choice = Object.hasOwn(keys, key.toLowerCase()) ? keys[key.toLowerCase()] : undefined;
+  const offered = offeredKeys(card, way.days);
+  const key = (await typed(`${Object.values(offered).join(" · ")} > `)).toLowerCase();
+  const choice = Object.hasOwn(keys, key) && Object.hasOwn(offered, key) ? keys[key] : undefined;
   if (choice === undefined) return { exitCode: 1, json: undefined, text: "Nothing was answered." };
   return choice === "review" ? review1(card, way) : send(card, choice, [], way);
 }
@@ -139,7 +162,10 @@ function actOf({ server, digest }: Shown, choice: Choice, reviewed: readonly str
   return { kind: "card-answer", server, digest, choice, reviewed, days };
 }
 
-function doneText(choice: Choice, { server, state, tools, ready, doubtful, until }: Reply<"card-answer">): string {
+export function doneText(
+  choice: Choice,
+  { server, state, tools, ready, doubtful, until, answer, refused }: Reply<"card-answer">,
+): string {
   const name = shown(server, 64);
   if (choice === "refuse")
     return `Refused: \`${name}\` is not listed any more. \`sluicegate cards ${name} --forget\` takes that back.`;
@@ -149,8 +175,11 @@ function doneText(choice: Choice, { server, state, tools, ready, doubtful, until
   }
   if (choice === "forget") return `Forgotten: nothing is accepted of \`${name}\`.`;
   const open = ready + doubtful;
-  const rest = open === 0 ? "" : ` ${many(open, "tool")} of ${tools} still ask.`;
-  return `Accepted${until === undefined ? "" : ` until ${until}`}, from the next call on.${rest}`;
+  const rest = open === 0 || refused !== undefined ? "" : ` ${many(open, "tool")} of ${tools} still ask.`;
+  const only = answer === "isolated" ? ", only where it runs isolated" : "";
+  const done =
+    until === undefined ? `\`${name}\` may be called${only}` : `Accepted until ${until}${only}, from the next call on`;
+  return `${done}.${rest}${refused === undefined ? "" : ` Now: ${shown(refused, 400)}`}`;
 }
 
 function isHeld({ state }: Reply<"cards">["cards"][number]): boolean {
