@@ -2,7 +2,7 @@
 import { readFileSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { type Import, files, imports, source, targetOf } from "./imports.ts";
+import { type Import, files, imports, root, source, targetOf } from "./imports.ts";
 
 /** Layers without input and output, and their parts that have rules of their own. */
 const inner = ["core", "wire", "policy", "proof", "proof/check", "mechanisms", "mechanisms/regulate"];
@@ -90,5 +90,17 @@ describe("layers", () => {
       .filter((path) => pure.includes(path.split("/")[0] ?? ""))
       .filter((path) => banned.test(readFileSync(join(source, path), "utf8")));
     expect(found).toEqual([]);
+  });
+
+  // A test file that is imported runs its tests once more, or not again, by the order of the files.
+  it("no file takes anything from a test file", () => {
+    const all = ["src", "test", "scripts", "bench"].flatMap((folder) =>
+      readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
+        .filter((path) => path.endsWith(".ts") && !path.includes("node_modules"))
+        .map((path) => join(folder, path)),
+    );
+    const importing = /\bfrom "[^"]+\.test\.ts"|\bimport\("[^"]+\.test\.ts"\)/;
+    expect(all.length).toBeGreaterThan(1_000);
+    expect(all.filter((path) => importing.test(readFileSync(join(root, path), "utf8")))).toEqual([]);
   });
 });

@@ -1,34 +1,8 @@
 import { describe, expect, it } from "vitest";
-import type { Opinion, Reason } from "../../core/opinion.ts";
-import type { Verdict } from "../../core/verdict.ts";
+import type { Reason } from "../../core/opinion.ts";
+import { callOf, listed, setup, verdictAt } from "../../../test/kit/gateway/first-calls.ts";
 import { type FakeMechanism, fakePolicy, fakeState } from "../../../test/kit/gateway/fake-policy.ts";
 import { plain, play, Stage } from "../../../test/kit/gateway/playbook.ts";
-
-/** Settles moments of one kind for tools whose name starts so; everything else is allowed. */
-export function verdictAt(kind: string, prefix: string, verdict: Verdict, more: Partial<Reason> = {}): FakeMechanism {
-  return {
-    consider: ({ moment }): Opinion => {
-      const hit = "contract" in moment && moment.kind === kind && moment.contract.tool.startsWith(prefix);
-      const reason: Reason = { mechanism: "fake", code: "SG-TEST", verdict, facts: {}, ...more };
-      const decided = hit ? verdict : "allow";
-      return { kind: "settled", verdict: decided, reasons: hit ? [reason] : [], obligations: [] };
-    },
-  };
-}
-
-const list = { id: "l", method: "tools/list" };
-const names = ["read_file", "send_mail", "read_secret", "delete_all"];
-const listed = { id: "l", result: { tools: names.map((name) => ({ name, inputSchema: { type: "object" } })) } };
-export const setup = [
-  { client: ">>", message: list },
-  { server: "<<", message: list },
-  { server: ">>", message: listed },
-  { client: "<<", message: listed },
-] as const;
-
-export function callOf(id: number | string, name: string, given = {}) {
-  return { id, method: "tools/call", params: { name, arguments: given } };
-}
 
 const text = (words: string) => ({ content: [{ type: "text", text: words }] });
 

@@ -13,7 +13,7 @@ import {
 } from "../../../test/kit/gateway/fake-policy.ts";
 import { type Says, hold, hook, must, saying, Scenario } from "../../../test/kit/gateway/commit-scenario.ts";
 import { plain, play, Stage } from "../../../test/kit/gateway/playbook.ts";
-import { setup } from "../calls/client-calls.test.ts";
+import { setup } from "../../../test/kit/gateway/first-calls.ts";
 import type { OwedCall } from "../ports/policy.ts";
 import type { Attendance } from "./attendance.ts";
 

@@ -2,10 +2,8 @@
 import { describe, expect, it } from "vitest";
 import { traceOf } from "../../../test/kit/isolation/fake-projection.ts";
 import { plain } from "../../../test/kit/gateway/playbook.ts";
-import { callOf } from "../calls/client-calls.test.ts";
-import { called, isolating, listening, staged, type Told } from "./effect-window.test.ts";
-
-const result = { content: [{ type: "text", text: "words" }] };
+import { callOf } from "../../../test/kit/gateway/first-calls.ts";
+import { called, isolating, listening, result, staged, type Told } from "../../../test/kit/gateway/isolated-calls.ts";
 
 describe("a text beside the result", () => {
   const log = { method: "notifications/message", params: { level: "info", data: "the secret words" } };

@@ -1,61 +1,17 @@
 /** Calls in a projection: when the window opens and closes, what the evidence does, and what becomes of writes. */
 import { describe, expect, it } from "vitest";
-import { traceFrom, tracesFrom } from "../../core/isolation/effect-record.ts";
-import { traceKey, traceQuestion } from "../../core/isolation/effect-trace.ts";
-import { type Obligation, type Opinion, settled } from "../../core/opinion.ts";
+import { tracesFrom } from "../../core/isolation/effect-record.ts";
+import { traceKey } from "../../core/isolation/effect-trace.ts";
+import { settled } from "../../core/opinion.ts";
 import { err, ok } from "../../core/result.ts";
-import type { Verdict } from "../../core/verdict.ts";
 import { FakeProjection, traceOf } from "../../../test/kit/isolation/fake-projection.ts";
 import { anyOrder } from "../../../test/kit/isolation/isolation-order.ts";
+import { called, isolating, listening, result, staged } from "../../../test/kit/gateway/isolated-calls.ts";
+import { callOf, setup } from "../../../test/kit/gateway/first-calls.ts";
 import { type FakeMechanism, fakePolicy } from "../../../test/kit/gateway/fake-policy.ts";
 import { plain, play, Stage } from "../../../test/kit/gateway/playbook.ts";
-import { callOf, setup } from "../calls/client-calls.test.ts";
 import { Projections } from "../upstream/projection-registry.ts";
 import { backgroundOf } from "./effect-window.ts";
-
-const result = { content: [{ type: "text", text: "words" }] };
-
-/** Isolates every call and judges its evidence: any listening, and anything incomplete, is as bad as the test says. */
-export function isolating(bad: Verdict = "deny", more: readonly Obligation[] = [], code = "SG-TEST"): FakeMechanism {
-  return {
-    consider: ({ moment }, _run, _memory, answers): Opinion => {
-      if (moment.kind === "call") return settled([], [{ kind: "isolate", scope: "S" }]);
-      if (moment.kind !== "release" && moment.kind !== "reflect") return settled([]);
-      const call = moment.kind === "release" ? (moment.call ?? moment.during) : undefined;
-      if (moment.kind === "release" && call === undefined) return settled([]);
-      if (moment.kind === "reflect" && moment.server === undefined) return settled([]);
-      const answer = answers.get(traceKey("files", call));
-      if (answer === undefined) return { kind: "needs", questions: [traceQuestion("fake-0", "files", call)] };
-      const trace = answer.kind === "known" ? traceFrom(answer.value) : undefined;
-      const listens = trace?.events.some(({ action }) => action === "net-listen") ?? true;
-      if (!listens) return settled([]);
-      const facts = { what: "`read_file` listened" };
-      return settled([{ mechanism: "fake", code, verdict: bad, facts, way: "look at it" }], more);
-    },
-  };
-}
-
-/** A server that listens, in a call. */
-export const listening = (call: string | undefined) => traceOf(call === undefined ? [] : [{ action: "net-listen" }]);
-
-export type Told = { readonly stage: Stage; readonly projection: FakeProjection };
-
-export async function staged(mechanism: FakeMechanism, more: Partial<FakeProjection> = {}): Promise<Told> {
-  const projection = Object.assign(new FakeProjection(), more);
-  const stage = new Stage({ policy: fakePolicy([mechanism], { isolation: anyOrder }), projection });
-  await play(stage, [...setup]);
-  projection.did.length = 0;
-  return { stage, projection };
-}
-
-export async function called({ stage }: Told): Promise<unknown> {
-  stage.client.say(callOf(1, "read_file"));
-  await stage.settle();
-  if (stage.server.got.length > 0) stage.server.say({ id: 1, result });
-  await stage.settle();
-  const last = stage.client.got.at(-1);
-  return last === undefined ? undefined : plain(last);
-}
 
 describe("a call in its window", () => {
   it("is sent in the window, judged by what it did, and its writes reach the workspace before its result the agent", async () => {

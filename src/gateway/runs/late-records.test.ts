@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { RunEvent } from "../../core/event.ts";
 import { fakePolicy } from "../../../test/kit/gateway/fake-policy.ts";
 import { play, Stage } from "../../../test/kit/gateway/playbook.ts";
-import { callOf, setup, verdictAt } from "../calls/client-calls.test.ts";
+import { callOf, setup, verdictAt } from "../../../test/kit/gateway/first-calls.ts";
 import { lateRecordMsMax } from "../ports/limits.ts";
 
 const dispatch = ["dispatched"];
