@@ -40,9 +40,25 @@ test("tools in doubt come first, and the answers are a policy", async () => {
 
 test("no answer is agreement: the end of input leaves every tool unknown, and Q stops", async () => {
   const { reviewed } = await answered();
-  expect(reviewed).toEqual({ labels: {}, skipped: ["frobnicate", "list_notes"], stopped: false });
-  expect((await answered("W", "Q")).reviewed).toEqual({ labels: {}, skipped: [], stopped: true });
+  expect(reviewed).toEqual({ labels: {}, skipped: ["frobnicate", "list_notes"], problems: [], stopped: false });
+  expect((await answered("W", "Q")).reviewed).toEqual({ labels: {}, skipped: [], problems: [], stopped: true });
   expect((await answered("Q")).reviewed.stopped).toBe(true);
+});
+
+test("attack: tools that no entry can stand for are errors with a place, and the answers about others stay", async () => {
+  const names = ["get_*", "*", "get notes", "", "twin", "twin", "x".repeat(140), "list_notes", "a\u202Eb"];
+  const listed = names.map((name) => ({ name, description: "Lists notes.", inputSchema: {} }));
+  const reviewed = await reviewLabels("app", [...listed, { description: "nameless" }], () => Promise.resolve("r"));
+  expect(reviewed.problems.map(({ place }) => place).toSorted()).toEqual(
+    [0, 1, 2, 3, 4, 5, 6, 8, 9].map((index) => `/tools/${index}/name`),
+  );
+  expect(reviewed.problems.find(({ place }) => place === "/tools/4/name")?.reason).toContain("/tools/5/name");
+  expect(Object.keys(reviewed.labels)).toEqual(["app.list_notes"]);
+  const { policy } = loadPolicy(
+    { file: "p.yaml", text: reviewedPolicy(reviewed) },
+    { loader: shippedLoader, hash: sha256 },
+  );
+  expect(policy).toBeDefined();
 });
 
 test("labels to ship: declared ones stay, what is in doubt is left out and named", () => {

@@ -6,7 +6,7 @@ import { stringify } from "yaml";
 import { type Role, roles } from "../../core/contract.ts";
 import { type JsonObject, setOwn, stringMember } from "../../core/json.ts";
 import { type ToolReading, certainLabel, readTools } from "../../oracles/labels/reading.ts";
-import type { ArgumentText, ToolLabelsText } from "../../policy/document/shapes-labels.ts";
+import { type ArgumentText, type ToolLabelsText, namePattern } from "../../policy/document/shapes-labels.ts";
 import { shown } from "../state/sentences.ts";
 
 /** Asks a question and gives what was typed, trimmed; empty at the end of input. */
@@ -16,8 +16,18 @@ export type Reviewed = {
   /** Labels by `server.tool`. */
   readonly labels: { readonly [selector: string]: ToolLabelsText };
   readonly skipped: readonly string[];
+  /** Tools that no entry of `labels:` can stand for, and that were not asked about therefore. */
+  readonly problems: readonly ReviewProblem[];
   /** The operator stopped before the end. */
   readonly stopped: boolean;
+};
+
+export type ReviewProblem = {
+  /** JSON Pointer within the result of `tools/list`. */
+  readonly place: string;
+  readonly tool: string;
+  readonly reason: string;
+  readonly remedy: string;
 };
 
 const effectKeys: { readonly [key: string]: readonly string[] } = {
@@ -45,16 +55,50 @@ export async function reviewLabels(server: string, listed: readonly JsonObject[]
     reading,
     tool: listed[index] ?? {},
   }));
-  const ordered = readings.toSorted((left, right) => doubtOf(right.reading) - doubtOf(left.reading));
+  const named = Map.groupBy(listed.keys(), (index) => stringMember(listed[index], "name") ?? "");
+  const problems = [...named].flatMap(([name, places]) =>
+    places.flatMap((at) => problemOf(server, name, at, places) ?? []),
+  );
+  const wrong = new Set(problems.map(({ place }) => place));
+  const usable = readings.filter((_, index) => !wrong.has(placeOf(index)));
+  const ordered = usable.toSorted((left, right) => doubtOf(right.reading) - doubtOf(left.reading));
   const labels: { [selector: string]: ToolLabelsText } = {};
   const skipped: string[] = [];
   for (const { reading, tool } of ordered) {
     const answer = await reviewTool(reading, tool, ask);
-    if (answer === "stop") return { labels, skipped, stopped: true };
+    if (answer === "stop") return { labels, skipped, problems, stopped: true };
     if (answer === "skip") skipped.push(reading.tool);
     else setOwn(labels, `${server}.${reading.tool}`, answer);
   }
-  return { labels, skipped, stopped: false };
+  return { labels, skipped, problems, stopped: false };
+}
+
+const usableName = new RegExp(namePattern, "u");
+
+function placeOf(index: number): string {
+  return `/tools/${index}/name`;
+}
+
+/** An entry with a `*` would label every tool that it fits, and one of two tools with one name the other as well. */
+function problemOf(server: string, name: string, index: number, places: readonly number[]): ReviewProblem | undefined {
+  const say = (reason: string, remedy: string): ReviewProblem => ({
+    place: placeOf(index),
+    tool: name,
+    reason,
+    remedy,
+  });
+  const leave = "leave it unlabelled, so that its calls ask, or have its author rename it";
+  if (name === "") return say("it has no name", leave);
+  if (name.includes("*"))
+    return say("in a policy `*` stands for any characters, so the entry would hold for other tools", leave);
+  if (!usableName.test(`${server}.${name}`))
+    return say(
+      "no policy holds a name with spaces or control characters, or `SERVER.TOOL` of more than 128 characters",
+      leave,
+    );
+  const other = places.find((one) => one !== index);
+  if (other === undefined) return undefined;
+  return say(`${placeOf(other)} is the same, and one entry would hold for both`, "have its author rename one of them");
 }
 
 /** Effects in doubt come before doubtful arguments, and more of them first. */

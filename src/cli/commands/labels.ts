@@ -85,7 +85,12 @@ async function review(lists: ToolLists, out: string | undefined): Promise<Outcom
   if (first === undefined || second !== undefined)
     return failure("SG-USAGE", "`--review` goes through the tools of one server: give the list of one.");
   const [server, listed] = first;
+  if (!serverShape.test(server))
+    return failure("SG-USAGE", `The server of this list ${serverRule}. Name it with --server.`);
   const reviewed = await reviewLabels(server, listed, typed);
+  const { problems } = reviewed;
+  for (const { place, tool, reason, remedy } of problems)
+    process.stderr.write(`${place} ${shown(tool, 60)}: ${reason}: ${remedy}.\n`);
   const text = reviewedPolicy(reviewed);
   if (out !== undefined) {
     try {
@@ -97,7 +102,8 @@ async function review(lists: ToolLists, out: string | undefined): Promise<Outcom
   }
   const count = many(Object.keys(reviewed.labels).length, "tool");
   const written = out === undefined ? text : `Labels of ${count} written to ${shortPath(out)}.`;
-  return { exitCode: 0, json: { ...reviewed, ...(out === undefined ? { policy: text } : { out }) }, text: written };
+  const json = { ...reviewed, ...(out === undefined ? { policy: text } : { out }) };
+  return { exitCode: problems.length === 0 ? 0 : 1, json, text: written };
 }
 
 function labels(file: string, options: Options): Outcome | Promise<Outcome> {
