@@ -10,7 +10,7 @@ import type { UpstreamRefusals } from "./http/upstream-refusals.ts";
 import type { TransportLimits } from "./net/net-limits.ts";
 import type { ServerMemory } from "./process/server-memory.ts";
 import { LoadingUpstream } from "./net/loading-upstream.ts";
-import type { Trial } from "./projection/parts.ts";
+import type { IsolationSetup, Trial } from "./projection/parts.ts";
 import { isolationOf } from "./projection/isolation-of.ts";
 import { remoteProjection } from "./projection/session/stand-ins.ts";
 import { connectProcess } from "./stdio/stdio-upstream.ts";
@@ -23,6 +23,8 @@ export type ConnectorOptions = {
   readonly diagnostic?: (target: ServerTarget, line: string) => void;
   /** One line in the gateway's own name about a server that starts. */
   readonly notice?: (text: string) => void;
+  /** Says what an attempt of an isolated server at a file asks for. */
+  readonly missedFile?: IsolationSetup["missedFile"];
   /** Store for refusals of credentials that clients sent along. */
   readonly refusals?: UpstreamRefusals;
   /** Bounds what local servers use together. */
@@ -43,6 +45,7 @@ export function systemConnector(options: ConnectorOptions = {}): Connector {
       if (target.kind === "stdio") {
         const limits = options.limits === undefined ? {} : { limits: options.limits };
         const notice = options.notice === undefined ? {} : { notice: options.notice };
+        const missedFile = options.missedFile === undefined ? {} : { missedFile: options.missedFile };
         const trial = options.trial === undefined ? {} : { trial: options.trial };
         const how = isolationOf(target, order, {
           home: options.home,
@@ -50,6 +53,7 @@ export function systemConnector(options: ConnectorOptions = {}): Connector {
           diagnostic,
           ...limits,
           ...notice,
+          ...missedFile,
           ...trial,
         });
         const memory = options.memory === undefined ? {} : { memory: options.memory };

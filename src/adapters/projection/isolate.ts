@@ -3,6 +3,7 @@
  * isolate.
  */
 import { performance } from "node:perf_hooks";
+import { given } from "../../core/given.ts";
 import { type Result, err, ok } from "../../core/result.ts";
 import type { IsolationOrder } from "../../core/isolation/scope.ts";
 import { systemClock } from "../clock.ts";
@@ -31,7 +32,7 @@ const clock = {
 export async function isolate(
   target: ProcessTarget,
   order: IsolationOrder,
-  { home, packages = home, limits = defaultTransportLimits, trial, diagnostic, notice }: IsolationSetup,
+  { home, packages = home, limits = defaultTransportLimits, trial, diagnostic, notice, missedFile }: IsolationSetup,
 ): Promise<Result<LaunchedServer, string>> {
   if (home === undefined || packages === undefined) {
     return err("This gateway has no state folder, so it cannot isolate a server.");
@@ -42,7 +43,9 @@ export async function isolate(
   const plan = { order, support, stateFolder: home, workspace: [target.workspace ?? target.workingDirectory], limits };
   const started = await launch({ ...plan, ...found.value, trial, stderrLine: diagnostic });
   if (!started.ok) return started;
-  const launched = ok(withBreakage(started.value, order, notice));
+  const launched = ok(
+    withBreakage(started.value, order, given<Pick<IsolationSetup, "notice" | "missedFile">>({ notice, missedFile })),
+  );
   const weak = weakNotice(order, launched.value);
   if (weak !== undefined) notice?.(weak);
   const projection = openProjection(launched.value, order, { clock, offsetMs: performance.timeOrigin, diagnostic });

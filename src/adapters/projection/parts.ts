@@ -4,7 +4,7 @@
  */
 import type { EffectEvent, ProjectionPlaces, WorkspaceChange } from "../../core/isolation/effect-trace.ts";
 import type { Result } from "../../core/result.ts";
-import type { IsolationTier } from "../../core/isolation/scope.ts";
+import type { IsolationOrder, IsolationTier } from "../../core/isolation/scope.ts";
 import type { Conclusion } from "../../gateway/ports/projection.ts";
 import type { TransportLimits } from "../net/net-limits.ts";
 import type { ServerProcess } from "../process/server-process.ts";
@@ -102,6 +102,18 @@ export type MountStep =
  */
 export type Trial = { readonly home: string; readonly temporary: string };
 
+/** An attempt at a file that did not succeed, and where it was made. */
+export type MissedIn = {
+  readonly order: IsolationOrder;
+  readonly seen: Sighting;
+  readonly places: ProjectionPlaces;
+};
+
+/** A path that a server misses, as a policy writes it, with the entry of its scope that gives it; `own-code`: none can. */
+export type MissedFile =
+  | { readonly path: string; readonly kind: "read" | "write"; readonly entry: string }
+  | { readonly path: string; readonly kind: "own-code" };
+
 export type IsolationSetup = {
   /** State folder of the gateway: hidden from servers; it also stores the writes that are held for review. */
   readonly home: string | undefined;
@@ -112,4 +124,6 @@ export type IsolationSetup = {
   readonly diagnostic: (line: string) => void;
   /** One line in the gateway's own name, such as one about a tier that is weaker than the best. */
   readonly notice?: (text: string) => void;
+  /** Says what an attempt at a file asks for; without it attempts at files are not told. */
+  readonly missedFile?: (missed: MissedIn) => MissedFile | undefined;
 };

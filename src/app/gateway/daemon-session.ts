@@ -8,6 +8,7 @@ import type { Duplex } from "node:stream";
 import { identify, killGroup } from "../../adapters/daemon/process-identity.ts";
 import type { RunHello, ProcessIdentity, SessionEnd } from "../../adapters/daemon/protocol.ts";
 import type { ControlContext, DaemonServices, OpenSession, SideChannel } from "../../adapters/daemon/services.ts";
+import { missedFile } from "../needs/missed-file.ts";
 import { isolationOf } from "../../adapters/projection/isolation-of.ts";
 import { stdioClient } from "../../adapters/stdio/stdio-client.ts";
 import { connectProcess } from "../../adapters/stdio/stdio-upstream.ts";
@@ -169,7 +170,7 @@ class GatewaySession {
     });
     return this.#connectProcess(target, own, {
       diagnostic,
-      ...isolationOf(target, order, { home: this.#home, diagnostic, notice }),
+      ...isolationOf(target, order, { home: this.#home, diagnostic, notice, missedFile }),
       started: (processGroup) => {
         this.#group = identify(processGroup);
         this.#side.processGroup(this.#group);

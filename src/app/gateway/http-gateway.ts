@@ -14,6 +14,7 @@ import { ServerMemory, defaultServerMemoryBytes } from "../../adapters/process/s
 import { systemClock } from "../../adapters/clock.ts";
 import { workFolder } from "./work-folder.ts";
 import { type HeaderParameter, headerParameters } from "../../wire/headers.ts";
+import { missedFile } from "../needs/missed-file.ts";
 import { type Composition, compose } from "./composition.ts";
 import type { GatewayConfig, ServerConfig } from "./config.ts";
 import type { ControlToken } from "./control-token.ts";
@@ -48,6 +49,7 @@ export async function openGateway(
       memory,
       refusals,
       notice: tell,
+      missedFile,
       diagnostic: (target, line) => tell(serverLine(nameOf(config, target), line)),
     }),
     servers: [...config.servers].map(([name, server]) => ({ name, target: (facts) => targetFor(server, facts) })),

@@ -38,6 +38,8 @@ import { createInterface } from "node:readline";
 const acts = {
   read_secret: () => readFileSync(${"process.argv[2]"}, "utf8"),
   write_note: () => (writeFileSync("note.txt", "noted"), "written"),
+  read_data: () => readFileSync(process.argv[2].replace("secret", "data/in.txt"), "utf8"),
+  write_data: () => (writeFileSync(process.argv[2].replace("secret", "data/out.tmp"), "x"), "written"),
   variables: () => JSON.stringify([process.env.GIVEN_KEY, process.env.OWN_TOKEN]),
   look_up: async () => JSON.stringify(await lookup("docs.example")),
 };
@@ -113,6 +115,34 @@ describe.skipIf(!best)("without a section `isolation` (needs tier A)", () => {
     expect(notices).toContain('isolation: {backend: where-possible, servers: {s: {net: {allow: ["docs.example"]}}}}');
     await client.close();
   });
+
+  test(
+    "a file and a folder that it misses are told once, with the line that opens them",
+    { timeout: 60_000 },
+    async () => {
+      mkdirSync(join(home, "data"));
+      writeFileSync(join(home, "data", "in.txt"), "the data");
+      const { client, call } = await connect(own());
+      for (const name of ["read_data", "read_data", "write_data"]) expect(await call(name)).toBe("ENOENT");
+      await client.close();
+      const told = notices.split("\n").filter((line) => line.includes("which its projection does not have"));
+      expect(told).toHaveLength(2);
+      expect(told[0]).toContain("could not read `~/data/in.txt`");
+      const line = /add to your policy: isolation: (.*)$/.exec(told[1] ?? "")?.[1] ?? "";
+      expect(line).toBe(
+        '{backend: where-possible, servers: {s: {files: {read: ["~/data/in.txt"], write: ["~/data"]}}}}',
+      );
+      const isolation = {
+        backend: "where-possible",
+        servers: { s: { files: { read: ["~/data/in.txt"], write: ["~/data"] } } },
+      };
+      const opened = await connect(own(), { ...allowing, isolation });
+      expect(await opened.call("read_data")).toBe("the data");
+      expect(await opened.call("write_data")).toBe("written");
+      expect(readFileSync(join(home, "data", "out.tmp"), "utf8")).toBe("x");
+      await opened.client.close();
+    },
+  );
 
   test("with that line, which is a whole section, the host has an address", { timeout: 60_000 }, async () => {
     const isolation = { backend: "where-possible", servers: { s: { net: { allow: ["docs.example"] } } } };
