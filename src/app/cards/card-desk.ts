@@ -10,7 +10,8 @@ import { changeLines } from "../../gateway/lists/entry-changes.ts";
 import type { Cards, SeenList } from "../../gateway/ports/cards.ts";
 import type { ServerTarget } from "../../gateway/ports/transport.ts";
 import { notice } from "../../gateway/decision/notice.ts";
-import { type ToolReading, readTools } from "../../oracles/labels/reading.ts";
+import { readTool, readTools } from "../../oracles/labels/reading.ts";
+import { readTo } from "../../oracles/labels/siblings.ts";
 import { orderSentences } from "../../policy/isolation/words.ts";
 import { readingKey } from "../../policy/sections/readings.ts";
 import { digest } from "../../wire/canonical.ts";
@@ -21,7 +22,7 @@ import { type Card, type SeenTool, makeCard, openTools, toolsOf } from "./card.t
 import type { CardFiles } from "./card-files.ts";
 import { type CardAct, answered, givesMore, standingText } from "./card-acts.ts";
 import type { ServerAnswer } from "./card-answers.ts";
-import { kindOfChange } from "./entry-change.ts";
+import { type Before, type Now, kindOfChange } from "./entry-change.ts";
 import { packsFitting } from "./pack-offers.ts";
 import { serverFacts } from "./server-facts.ts";
 
@@ -221,31 +222,35 @@ function cardDigest(tools: readonly SeenTool[], answer: ServerAnswer | undefined
 }
 
 function seenTools({ server, entries, contracts, policy, before }: SeenList, remote: boolean): readonly SeenTool[] {
-  const findings = (entry: JsonObject): readonly string[] =>
-    policy.findings(entry, namesBut(entries, entry)).findings.map(({ finds }) => finds);
-  return readTools({ server, tools: entries, remote }).flatMap((reading, place) => {
+  const findings = (entry: JsonObject, place: number): readonly string[] =>
+    policy.findings(entry, namesBut(entries, place)).findings.map(({ finds }) => finds);
+  // Beside the same tools: what an entry seems to do also follows from its siblings and from where the server runs.
+  const context = { server, tools: entries, remote };
+  const end = readTo(entries);
+  return readTools(context).flatMap((reading, place) => {
     const entry = entries[place];
     const source = contracts[place]?.source;
     if (entry === undefined || source === undefined) return [];
-    const now = { entry, reading, findings: findings(entry) };
-    const change = isOpen({ source }) ? changeOf(before(reading.tool), now, server) : undefined;
+    const now = { entry, reading, findings: findings(entry, place) };
+    const old = isOpen({ source }) ? before(reading.tool) : undefined;
+    const asBefore = (entry: JsonObject): Before => ({
+      entry,
+      reading: place < end ? readTool(entry, context) : reading,
+      findings: findings(entry, place),
+    });
+    const change = old !== undefined && isObject(old) ? changeOf(old, now, asBefore) : undefined;
     return [{ ...now, name: reading.tool, digest: toolDigest(entry), source, change }];
   });
 }
 
-type Now = { readonly entry: JsonObject; readonly reading: ToolReading; readonly findings: readonly string[] };
-
-function changeOf(old: unknown, now: Now, server: string): SeenTool["change"] {
-  if (!isObject(old as JsonObject)) return undefined;
-  const entry = old as JsonObject; // looked at on the line above
-  if (toolDigest(entry) === toolDigest(now.entry)) return undefined;
-  const [reading] = readTools({ server, tools: [entry] });
-  const before = reading === undefined ? undefined : { entry, reading, findings: [] };
-  return { kind: kindOfChange(before, now), lines: changeLines([{ now: now.entry, old: entry }]) };
+/** `read` takes as long as reading a tool: of a changed one alone. */
+function changeOf(old: JsonObject, now: Now, read: (entry: JsonObject) => Before): SeenTool["change"] {
+  if (toolDigest(old) === toolDigest(now.entry)) return undefined;
+  return { kind: kindOfChange(read(old), now), lines: changeLines([{ now: now.entry, old }]) };
 }
 
-function namesBut(entries: readonly JsonObject[], own: JsonObject): readonly string[] {
-  return entries.filter((entry) => entry !== own).map((entry) => stringMember(entry, "name") ?? "");
+function namesBut(entries: readonly JsonObject[], own: number): readonly string[] {
+  return entries.flatMap((entry, place) => (place === own ? [] : [stringMember(entry, "name") ?? ""]));
 }
 
 /** Tools of a card in words of numbers, for lists of cards. */
