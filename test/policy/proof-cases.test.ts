@@ -104,6 +104,8 @@ describe("GitHub: what is private gets out through a store when the direct way i
         output: { confidentiality: "inferred", trust: "inferred" },
         reads: "memory:graph",
       },
+      // The note is all that is private here.
+      "github.*_secret_scanning_*": { output: { confidentiality: "sensitive", trust: "untrusted" } },
     },
     hazards: {
       "notes-published": {
