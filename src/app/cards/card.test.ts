@@ -348,7 +348,7 @@ describe("facts of a server", () => {
       headers: { Authorization: "Bearer x", Accept: "y" },
     });
     expect(remote).toMatchObject({
-      starts: "https://mcp.example/v1",
+      starts: "https://mcp.example/…",
       publisher: "mcp.example",
       account: ["Authorization"],
     });
