@@ -35,7 +35,7 @@ test.each(shippedPacks)("pack %s by itself loads without a finding", (name) => {
 });
 
 /** Packs of servers whose hosts nobody can list. */
-const openPacks = new Set(["chrome-devtools", "playwright"]);
+const openPacks = new Set(["chrome-devtools", "playwright", "puppeteer"]);
 
 test.each(shippedPacks)("pack %s says what its server may touch, and only names tools that it labels", (name) => {
   const isolated = (isolation: string) =>
