@@ -92,13 +92,12 @@ export class CardDesk implements Cards {
     );
   }
 
-  refusal(server: string): string | undefined {
+  /** Without a tier: of the process of the server that is held least. */
+  refusal(server: string, tier = this.#parts.isolation(server)?.tier ?? "none"): string | undefined {
     const answer = this.#parts.readings.state.servers.get(server);
     const way = `\`sluicegate cards ${shown(server, 64)} --forget\` takes that back.`;
     if (answer?.answer === "refused") return `You refused this server on its card: ${way}`;
-    if (answer?.answer !== "isolated") return undefined;
-    const tier = this.#parts.isolation(server)?.tier ?? "none";
-    if (tier !== "none") return undefined;
+    if (answer?.answer !== "isolated" || tier !== "none") return undefined;
     return `You accepted this server only where it runs isolated, and now it does not: add it to \`isolation\` of your policy, or ${way}`;
   }
 

@@ -18,6 +18,7 @@ import { type Hold, commitCall, recordHeld, recordRefusal } from "../decision/co
 import { consentInputName, escapeForDisplay } from "../decision/display-text.ts";
 import { closeTraceWindow, openTraceWindow } from "../decision/effect-window.ts";
 import type { Deliveries } from "../decision/ordered-output.ts";
+import { cardRefusal } from "../lists/card-refusal.ts";
 import type { KeptFromCalls } from "../lists/showings.ts";
 import type { Exchange } from "../ports/transport.ts";
 import type { LiveRun } from "../runs/live-run.ts";
@@ -85,7 +86,7 @@ export class Calls {
   refuseKept(call: Call, { code, decision, approval }: KeptFromCalls): void {
     const { server, tool } = call.contract;
     const withheld = code !== "SG-QUARANTINED";
-    const refused = code === "SG-CARD-REFUSED" ? this.#needs.services.cards?.refusal(server) : undefined;
+    const refused = code === "SG-CARD-REFUSED" ? cardRefusal(this.#needs) : undefined;
     const way =
       refused !== undefined
         ? `tell the user: ${refused}`

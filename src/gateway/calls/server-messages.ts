@@ -19,6 +19,7 @@ import { type ReleaseNeeds, type Ruling, judgeRelease } from "../decision/releas
 import { type GoingOn, checkInterimEffects } from "../decision/effect-check.ts";
 import type { Settlement } from "./settlement.ts";
 import type { Subscriptions } from "./subscriptions.ts";
+import { cardRefusal } from "../lists/card-refusal.ts";
 import { isOwnId } from "../ports/ids.ts";
 import type { ClientState } from "../ports/conversation.ts";
 import type { ClientConnection } from "../ports/transport.ts";
@@ -119,6 +120,7 @@ export class FromServer {
       // A `ping` carries no data beside its id.
       return this.#forward({ kind: "request", id, method, params: undefined }, this.#callOf(message, relatedTo));
     }
+    if (cardRefusal(this.#needs) !== undefined) return this.#refuse(id, "SG-CARD-REFUSED");
     if (method === "sampling/createMessage" && live.policy.settings.sampling === "refuse") {
       return this.#refuse(id, "SG-SAMPLING");
     }
@@ -207,7 +209,8 @@ export class FromServer {
     const ruling = ruled instanceof Promise ? await ruled : ruled;
     const withheld = this.#isCounted(message) ? this.#withoutText(message) : undefined;
     const trusted = this.#needs.link.projection === undefined || !this.#needs.admissions.isRevoked(this.#needs.server);
-    const passes = ruling.how === "pass" && (trusted || isObserved(live, this.#needs.server));
+    const isRefused = cardRefusal(this.#needs) !== undefined;
+    const passes = !isRefused && ruling.how === "pass" && (trusted || isObserved(live, this.#needs.server));
     if (!passes && withheld === undefined) return;
     void this.#needs.deliveries.after(ruling.durable, (durable) => {
       const shown = durable && passes ? replaced(message, ruling.value) : withheld;

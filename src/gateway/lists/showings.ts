@@ -12,11 +12,12 @@ import type { LoadedPolicy } from "../ports/policy.ts";
 import type { LiveRun } from "../runs/live-run.ts";
 import { type Catalogue, type ListMethod, type ListState, usedBy } from "../upstream/listed-tools.ts";
 import { type AdmissionNeeds, admitList } from "./admission.ts";
+import { type CardRefusalNeeds, cardRefusal } from "./card-refusal.ts";
 import type { Exposures } from "./exposures.ts";
 import { plainSignature } from "./list-signatures.ts";
 import { type KeptBack, type Withheld, type WithheldNeeds, addressLists, withheldOf } from "./withheld-entries.ts";
 
-type Needs = AdmissionNeeds & WithheldNeeds & { readonly exposures: Exposures };
+type Needs = AdmissionNeeds & WithheldNeeds & CardRefusalNeeds & { readonly exposures: Exposures };
 
 /** Why a call of what a server lists is refused, and the approval that would let it pass. */
 export type KeptFromCalls = Omit<KeptBack, "code"> & {
@@ -68,7 +69,7 @@ export class Showings {
 
   /** The admission of the list that a call relies on; a list that cannot be had admits nothing and forbids nothing. */
   admission(live: LiveRun, state: ListState): Admission | Promise<Admission> {
-    const isRefused = this.#needs.services.cards?.refusal(this.#needs.server) !== undefined;
+    const isRefused = cardRefusal(this.#needs) !== undefined;
     const last = this.#admitted;
     // Every call passes here: the last answer is kept beside its question, so that nothing is hashed or joined.
     const { epoch } = this.#needs.admissions;

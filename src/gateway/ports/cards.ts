@@ -23,8 +23,8 @@ export interface Cards {
   /** What a server calls itself, bounded by the caller. */
   declared(server: string, name: string, version: string): void;
   seen(list: SeenList): void;
-  /** Why nothing of a server is listed or called, as a sentence; undefined where it may be. */
-  refusal(server: string): string | undefined;
+  /** Why nothing of a server is listed or called that runs in this tier, as a sentence; undefined where it may be. */
+  refusal(server: string, tier: string): string | undefined;
   /** Lines on where to answer once for all calls of a tool of which nothing is accepted; none where something is. */
   hint(contract: ToolContract): readonly string[];
   /** Its behaviour cost a server its trust: what was accepted of it does not count any more. */

@@ -17,6 +17,7 @@ import type {
 } from "../../wire/message.ts";
 import { without } from "../../wire/object.ts";
 import { isRevision } from "../../wire/revision.ts";
+import { cardRefusal } from "../lists/card-refusal.ts";
 import { admitList, hasNewProse, withoutProse } from "../lists/admission.ts";
 import { Announcer } from "../lists/list-changed.ts";
 import { ClientAnswers, maySendToServer } from "../calls/client-data.ts";
@@ -261,7 +262,7 @@ export class MessageRouter implements LinkUser {
       : catalogue.contractOfMethod(policy, request.method);
     const list = tool ? catalogue.known("tools/list") : undefined;
     const call = this.#calls.make(exchange, { live, contract, manifestDigest: list?.digest });
-    if (this.#needs.services.cards?.refusal(this.#needs.server) !== undefined)
+    if (cardRefusal(this.#needs) !== undefined)
       return this.#calls.refuseKept(call, { code: "SG-CARD-REFUSED", decision: call.id });
     const from = request.method === "prompts/get" ? catalogue.known("prompts/list") : list;
     const keeping = from === undefined ? undefined : this.#showings.keptBack(live, from, toolName(request.params));
@@ -308,7 +309,9 @@ export class MessageRouter implements LinkUser {
     const state = { digest: digest(said, this.#needs.services.secrets.hash) };
     const admission = await admitList(this.#needs, live, { state, contracts: [], what: "instructions" });
     const declared = this.#announcer.declared(live, answer.result);
-    if (admission.kind === "connected" && !(await hasNewProse(this.#needs, live, answer.result))) {
+    // What a refused server says of itself would be read by the model as if it were accepted.
+    const isOpen = admission.kind === "connected" && cardRefusal(this.#needs) === undefined;
+    if (isOpen && !(await hasNewProse(this.#needs, live, answer.result))) {
       return this.#deliver(exchange, declared === answer.result ? answer : answerWith(request.id, declared));
     }
     return this.#deliver(exchange, answerWith(request.id, withoutProse(declared)));
