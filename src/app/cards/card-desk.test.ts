@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { afterEach, expect, it, vi } from "vitest";
 import type { ToolContract } from "../../core/contract.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
+import { err } from "../../core/result.ts";
 import type { LoadedPolicy } from "../../gateway/ports/policy.ts";
 import { PolicyFiles } from "../policy/policy-files.ts";
 import { AcceptedReadings } from "./accepted-readings.ts";
@@ -12,6 +13,8 @@ import { CardDesk } from "./card-desk.ts";
 import { CardFiles } from "./card-files.ts";
 import { cardLines } from "./card-text.ts";
 import type { Card } from "./card.ts";
+import { TrialDesk } from "./trials/trial-desk.ts";
+import { TrialFiles } from "./trials/trial-files.ts";
 
 const look: JsonObject = {
   name: "get_status",
@@ -27,11 +30,18 @@ class Scene {
   readonly files = new CardFiles(mkdtempSync(join(tmpdir(), "sg-desk-")));
   readonly readings = new AcceptedReadings(this.files, (text) => void this.told.push(text));
   readonly policies = new PolicyFiles([], () => undefined, { readings: this.readings });
+  readonly trials = new TrialDesk({
+    files: new TrialFiles(dirname(dirname(this.files.accepted))),
+    packages: "/nonexistent",
+    wallMs: () => Date.UTC(2026, 0, 1),
+    probe: async () => err("no trial is made here"),
+  });
   tier: string | undefined;
   accepted: readonly JsonObject[] = [];
   readonly desk = new CardDesk({
     files: this.files,
     readings: this.readings,
+    trials: this.trials,
     tell: (text) => void this.told.push(text),
     wallMs: () => Date.UTC(2026, 0, 1),
     isolation: () => (this.tier === undefined ? undefined : { tier: this.tier, missing: [] }),
@@ -95,6 +105,7 @@ it("tells once of a server, and again of a change alone", async () => {
 const sameParts = (scene: Scene) => ({
   files: scene.files,
   readings: scene.readings,
+  trials: scene.trials,
   tell: (text: string) => void scene.told.push(text),
   wallMs: () => 0,
   isolation: () => undefined,

@@ -25,6 +25,7 @@ import type { ServerAnswer } from "./card-answers.ts";
 import { type Before, type Now, kindOfChange } from "./entry-change.ts";
 import { packsFitting } from "./pack-offers.ts";
 import { serverFacts } from "./server-facts.ts";
+import type { TrialDesk } from "./trials/trial-desk.ts";
 
 /** Servers whose lists are remembered; of any more the oldest have no card until they list again. */
 const serversMax = 256;
@@ -32,6 +33,7 @@ const serversMax = 256;
 export type CardDeskParts = {
   readonly files: CardFiles;
   readonly readings: AcceptedReadings;
+  readonly trials: TrialDesk;
   readonly tell: (text: string) => void;
   readonly wallMs: () => number;
   /** Tier and what is missing for a better one, of a server that runs now under an order of isolation. */
@@ -130,18 +132,22 @@ export class CardDesk implements Cards {
     if (list === undefined && answer === undefined) return undefined;
     const order = list?.policy.isolation(server);
     const tools = list === undefined ? [] : this.#tools(list, target);
+    const probe =
+      target?.kind === "stdio" && list !== undefined
+        ? this.#parts.trials.shownOn(server, target, list.entries)
+        : undefined;
     const own = readings.filter((one) => one.server === server && tools.some(({ digest: of }) => of === one.digest));
     return makeCard({
       server,
       facts: target === undefined ? undefined : serverFacts(target),
       declared,
-      digest: cardDigest(tools, answer),
+      digest: cardDigest(tools, answer, probe),
       tools,
       isolation: this.#parts.isolation(server),
       scope: order === undefined ? [] : orderSentences(order),
       packs: packsFitting(list?.entries ?? []),
       listed: list !== undefined,
-      probe: undefined,
+      probe,
       answer,
       until: own.map(({ until }) => until).toSorted()[0],
     });
@@ -191,6 +197,24 @@ export class CardDesk implements Cards {
     return ok(this.card(server) ?? { ...card, state: "new", answer: undefined });
   }
 
+  /** Calls a server with made-up data, and puts the verdict on record before it is shown. The error is a sentence. */
+  async tryOut(server: string): Promise<Result<Card, string>> {
+    const target = this.#servers.get(server)?.target;
+    const name = shown(server, 64);
+    if (target === undefined) return err(`No client has started \`${name}\` yet: start it, then repeat.`);
+    if (target.kind !== "stdio")
+      return err(
+        `\`${name}\` runs elsewhere, where calls with made-up data would act on real data: it is not tried out.`,
+      );
+    const tried = await this.#parts.trials.tryOut(server, target);
+    if (!tried.ok) return tried;
+    if (tried.value !== undefined) await this.flag(server, tried.value);
+    const card = this.card(server);
+    return card === undefined
+      ? err(`\`${name}\` has not listed its tools yet: start its client, then repeat.`)
+      : ok(card);
+  }
+
   /** Evidence against a server: nothing of it counts until its card is answered again. */
   async flag(server: string, why: string): Promise<void> {
     const { readings, tell } = this.#parts;
@@ -216,8 +240,9 @@ function isOpen({ source }: Pick<ToolContract, "source">): boolean {
 }
 
 /** What an answer is bound to: the name and digest of every tool, and what was answered or found of the server before. */
-function cardDigest(tools: readonly SeenTool[], answer: ServerAnswer | undefined): string {
-  return digest({ tools: tools.map(({ name, digest: of }) => [name, of]), standing: standingText(answer) }, sha256);
+function cardDigest(tools: readonly SeenTool[], answer: ServerAnswer | undefined, trial: Card["probe"]): string {
+  const standing = `${standingText(answer)} ${trial?.now?.verdict ?? ""} ${trial?.now?.at ?? ""}`;
+  return digest({ tools: tools.map(({ name, digest: of }) => [name, of]), standing }, sha256);
 }
 
 function seenTools({ server, entries, contracts, policy, before }: SeenList, remote: boolean): readonly SeenTool[] {

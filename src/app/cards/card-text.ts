@@ -69,7 +69,7 @@ function headLines(card: Card): readonly string[] {
     ...listLine("hosts", facts?.hosts ?? []),
     ...listLine("files", facts?.files ?? []),
     ...card.scope.slice(0, 6).map((sentence) => `  ${escaped(sentence, 160)}`),
-    ...(card.probe === undefined ? [] : [`  probes: ${escaped(card.probe, 140)}`]),
+    ...(card.probe?.lines ?? []).map((line) => `  tried out: ${escaped(line, 160)}`),
     ...(card.packs.length === 0 || openTools(card).length === 0
       ? []
       : [
@@ -184,7 +184,9 @@ export function aboutWords(about: string): string {
 }
 
 function notKnownLines({ coverage }: Card): readonly string[] {
-  return coverage.length === 0 ? [] : ["Not looked at", ...coverage.map((line) => `  ${line}`), ""];
+  return coverage.length === 0
+    ? []
+    : ["Not looked at", ...coverage.map((line) => `  ${escaped(line, lineCharactersMax - 2)}`), ""];
 }
 
 function answerLines(card: Card): readonly string[] {

@@ -84,6 +84,14 @@ const record = (more: Partial<ServerAnswer> = {}): ServerAnswer => ({
 });
 const standings = (card: Card) => Object.fromEntries(toolsOf(card).map(({ name, standing }) => [name, standing]));
 
+/** Everything accepted, in January. */
+const agreed: Partial<CardFacts> = { tools: seen([list], { source: "card" }), answer: record({ at: "2026-01" }) };
+const tried = (verdict: "clean" | "suspect" | "rejected", at: string): CardFacts["probe"] => ({
+  now: { verdict, at },
+  lines: [],
+  gaps: [],
+});
+
 describe("a card", () => {
   const card = makeCard(facts());
 
@@ -148,6 +156,12 @@ describe("a card", () => {
     ["with evidence against it", { answer: record({ flagged: "it left its scope" }) }, "flagged"],
     ["when it was refused", { answer: record({ answer: "refused" }) }, "quarantined"],
     ["that lists nothing", { tools: [], answer: record() }, "probation"],
+    ["rejected by a trial after it", { ...agreed, probe: tried("rejected", "2026-02") }, "flagged"],
+    ["rejected before any answer", { probe: tried("rejected", "2026-02") }, "flagged"],
+    ["suspect after it", { ...agreed, probe: tried("suspect", "2026-02") }, "probation"],
+    ["rejected before it", { ...agreed, probe: tried("rejected", "2025-12") }, "trusted"],
+    ["tried out without findings", { ...agreed, probe: tried("clean", "2026-02") }, "trusted"],
+    ["tried out alone", { probe: tried("clean", "2026-02") }, "new"],
   ])("is %s in its state", (_, more, state) => {
     const made = makeCard(facts(more));
     expect(made.state).toBe(state);
@@ -162,7 +176,7 @@ describe("a card", () => {
         tools,
         declared: { name: evil, version: evil },
         answer: record({ flagged: evil }),
-        probe: evil,
+        probe: { now: { verdict: "rejected", at: evil }, lines: [evil, evil], gaps: [evil] },
         packs: ["a"],
       }),
     );

@@ -17,6 +17,7 @@ import {
 import type { ServerAnswer } from "./card-answers.ts";
 import type { EntryChangeKind } from "./entry-change.ts";
 import type { ServerFacts } from "./server-facts.ts";
+import { type CardTrial, isOpenAgainst } from "./trials/trial-desk.ts";
 
 /** NEW before an answer; PROBATION while something is open; TRUSTED when all is accepted; FLAGGED on evidence against it. */
 export type TrustState = "new" | "probation" | "trusted" | "flagged" | "quarantined";
@@ -50,8 +51,8 @@ export type CardFacts = {
   /** The scope that the policy gives it, as sentences. */
   readonly scope: readonly string[];
   readonly packs: readonly string[];
-  /** Verdict of probes, as a phrase; undefined where none ran. */
-  readonly probe: string | undefined;
+  /** What trials of it found; undefined where none was made. */
+  readonly probe: CardTrial | undefined;
   readonly answer: ServerAnswer | undefined;
   /** Last day of the readings that are in force. */
   readonly until: string | undefined;
@@ -128,11 +129,13 @@ export function worstOf({ standing, doubts }: Pick<CardTool, "standing" | "doubt
   return standing === "ready" ? doubts : [];
 }
 
-function stateOf({ answer }: CardFacts, tools: readonly CardTool[]): TrustState {
+function stateOf({ answer, probe }: CardFacts, tools: readonly CardTool[]): TrustState {
   if (answer?.answer === "refused") return "quarantined";
-  if (answer?.flagged !== undefined) return "flagged";
+  const trial = isOpenAgainst(probe, answer?.at);
+  if (answer?.flagged !== undefined || trial === "rejected") return "flagged";
   const open = tools.filter(({ standing }) => standing === "ready" || standing === "doubtful");
   const known = tools.length > open.length;
+  if (trial === "suspect") return "probation";
   if (answer === undefined && !known) return "new";
   return open.length === 0 && tools.length > 0 ? "trusted" : "probation";
 }
@@ -153,7 +156,8 @@ function resultsOf({ facts }: CardFacts): Card["results"] {
 function coverageOf({ probe, facts, tools, isolation, scope, listed }: CardFacts): readonly string[] {
   if (!listed) return ["It has not listed its tools since the gateway started: start its client to see them."];
   return [
-    ...(probe === undefined ? ["No tool was run: all of this is what names, texts and schemas say."] : []),
+    ...(probe?.now === undefined ? ["No tool was run: all of this is what names, texts and schemas say."] : []),
+    ...(probe?.gaps ?? []),
     ...(facts?.transport === "stdio"
       ? ["The program itself was not read."]
       : ["The program runs elsewhere and cannot be looked at."]),

@@ -27,7 +27,7 @@ export function cardRoutes(composition: Composition, guarded: Guarded): readonly
       method: "GET",
       path: "/cards/",
       open: false,
-      handle: guarded(async (asked) => replied(cardReport(composition, { kind: "card", server: named(asked) }))),
+      handle: guarded(async (asked) => replied(cardReport(composition, { server: named(asked) }))),
     },
     {
       method: "POST",

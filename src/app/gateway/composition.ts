@@ -28,6 +28,8 @@ import { isolationTiers } from "../../core/isolation/scope.ts";
 import { AcceptedReadings } from "../cards/accepted-readings.ts";
 import { CardDesk } from "../cards/card-desk.ts";
 import { CardFiles } from "../cards/card-files.ts";
+import { TrialDesk } from "../cards/trials/trial-desk.ts";
+import { TrialFiles } from "../cards/trials/trial-files.ts";
 import { isWorkFolder } from "./work-folder.ts";
 import { type FactorDesk, openFactors } from "../factors/factor-desk.ts";
 import { Waiters } from "./waiters.ts";
@@ -150,6 +152,7 @@ type Deciding = Pick<Composition, "policies"> & {
   readonly oracle: PolicyOracles;
   readonly readings: AcceptedReadings;
   readonly files: CardFiles;
+  readonly trials: TrialDesk;
   readonly tell: (text: string) => void;
   readonly close: () => void;
 };
@@ -170,7 +173,8 @@ function decidingParts({
   };
   const programs: PolicyOptions["programs"] = (policy) => oracle.programProblems(policy);
   // The cards are the user's, not those of one log: the daemon and the gateway below it take the same answers.
-  const cardFiles = new CardFiles(home === logHome(process.env, "gateway") ? stateHome(process.env) : home);
+  const cardHome = home === logHome(process.env, "gateway") ? stateHome(process.env) : home;
+  const cardFiles = new CardFiles(cardHome);
   const readings = new AcceptedReadings(cardFiles, tell);
   const policies = new PolicyFiles(files, tell, { more, programs, tag, wanted, readings });
   const close = (): void => {
@@ -178,14 +182,31 @@ function decidingParts({
     policies.close();
     oracle.close();
   };
-  return { oracle, policies, readings, files: cardFiles, tell, close };
+  return { oracle, policies, readings, files: cardFiles, trials: trialDesk(cardHome), tell, close };
+}
+
+/** Milliseconds of the trial of one server. */
+const trialMsMax = 120_000;
+
+function trialDesk(home: string): TrialDesk {
+  return new TrialDesk({
+    files: new TrialFiles(home),
+    packages: stateHome(process.env),
+    wallMs: nodeClock.wallMs,
+    probe: async (server, target) => {
+      // A gateway without trials starts faster without the module.
+      const { probeServer } = await import("../probe/probe-server.ts");
+      return probeServer(server, target, { budgetMs: trialMsMax, toolsMax: 0 });
+    },
+  });
 }
 
 /** The desk is made before the gateway, which tells it what servers list. */
-function cardDesk({ files, readings, policies, tell }: Deciding, gatewayOf: () => Gateway): CardDesk {
+function cardDesk({ files, readings, trials, policies, tell }: Deciding, gatewayOf: () => Gateway): CardDesk {
   return new CardDesk({
     files,
     readings,
+    trials,
     tell,
     wallMs: nodeClock.wallMs,
     isolation: (server) => {

@@ -15,7 +15,7 @@ export function cardsReport({ cards }: Composition): Reply<"cards"> {
   return { cards: cards.servers().flatMap((server) => summaryOf(cards, cards.card(server))) };
 }
 
-export function cardReport({ cards }: Composition, { server }: Request<"card">): Result<Reply<"card">, string> {
+export function cardReport({ cards }: Composition, { server }: Pick<Request<"card">, "server">): ShownCard {
   const card = cards.card(server);
   const [summary] = summaryOf(cards, card);
   if (card === undefined || summary === undefined) return err(unknownServer(server));
@@ -26,6 +26,14 @@ export function cardReport({ cards }: Composition, { server }: Request<"card">):
     lines: toolLines(tool),
   }));
   return ok({ ...summary, digest: card.digest, lines: cardLines(card), doubts });
+}
+
+type ShownCard = Result<Reply<"card">, string>;
+
+/** A trial needs no proof: it gives a server nothing, and what it can take is given back by an answer. */
+export async function probeCard(composition: Composition, request: Request<"card-probe">): Promise<ShownCard> {
+  const tried = await composition.cards.tryOut(request.server);
+  return tried.ok ? cardReport(composition, request) : tried;
 }
 
 /** Answering needs the proof that consent to a call that cannot be undone would need: it decides for all later calls. */

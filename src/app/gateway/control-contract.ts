@@ -108,6 +108,8 @@ const cardAbout = { server: text, state: text, tools: number, ready: number, dou
 /** `answer`: what is on record; `refused`: why nothing of the server is called now. */
 const cardMore = { until: text, answer: text, refused: text };
 const cardSummary = record(cardAbout, cardMore);
+const doubts = list(record({ tool: text, group: text, standing: text, lines: texts }));
+const shownCard = record({ ...cardAbout, digest: text, lines: texts, doubts }, cardMore);
 
 const contract = {
   status: {
@@ -156,18 +158,9 @@ const contract = {
   approvals: { request: none, reply: record({ approvals: list(record(approval, { ...card, ...always })) }) },
   approve: { request: record({ id: text, choice }, tickets), reply: record({ id: text, choice }) },
   cards: { request: none, reply: record({ cards: list(cardSummary) }) },
-  card: {
-    request: record({ server: text }),
-    reply: record(
-      {
-        ...cardAbout,
-        digest: text,
-        lines: texts,
-        doubts: list(record({ tool: text, group: text, standing: text, lines: texts })),
-      },
-      cardMore,
-    ),
-  },
+  card: { request: record({ server: text }), reply: shownCard },
+  /** Calls a local server with made-up data; the reply is its card with the verdict. */
+  "card-probe": { request: record({ server: text }), reply: shownCard },
   /** `digest`: of the card that was answered. `reviewed`: tools in doubt that were looked at one by one. */
   "card-answer": {
     request: record({ server: text, digest: text, choice: text, reviewed: texts, days: number }, tickets),

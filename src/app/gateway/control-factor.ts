@@ -75,6 +75,7 @@ async function demandOf(composition: Composition, act: AnyRequest): Promise<Dema
     case "status":
     case "cards":
     case "card":
+    case "card-probe":
     case "runs":
     case "stores":
     case "approvals":

@@ -21,7 +21,7 @@ import {
   removeFactor,
   ticketsFor,
 } from "./control-factor.ts";
-import { answerCard, cardReport, cardsReport } from "./control-cards.ts";
+import { answerCard, cardReport, cardsReport, probeCard } from "./control-cards.ts";
 import { hookEvent } from "./hook-events.ts";
 import { nodeClock } from "../state/node-services.ts";
 import { resetReport, storesReport } from "./store-report.ts";
@@ -62,6 +62,8 @@ export async function control(
       return ok(cardsReport(composition));
     case "card":
       return cardReport(composition, request);
+    case "card-probe":
+      return probeCard(composition, request);
     case "card-answer":
       return answerCard(composition, request);
     case "factor":

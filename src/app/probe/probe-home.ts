@@ -35,6 +35,10 @@ const plainFiles: readonly (readonly [file: string, text: string])[] = [
 /** Variables beside those of the server's entry. */
 const honeyVariables = ["GITHUB_TOKEN", "OPENAI_API_KEY"] as const;
 
+/** Variables of the projection, of this gateway, and of the session that a client gave its servers: none is the server's. */
+const surroundings =
+  /^(?:HOME|PWD|OLDPWD|PATH|TMPDIR|SHLVL|_|MAIL|TERM|DISPLAY|(?:SLUICEGATE|SSH|DBUS|XDG|WAYLAND|VSCODE|LD|npm)_.*)$/;
+
 /** Whom a server takes its user for; none of it is a secret. */
 export type ProbeUser = { readonly name: string; readonly language: string; readonly zone: string };
 export const usualUser: ProbeUser = { name: "dana", language: "en_US.UTF-8", zone: "Europe/Berlin" };
@@ -67,14 +71,15 @@ export class ProbeHome {
   target(target: ServerCommand): ServerCommand {
     const workspace = this.path("workspace");
     const args = target.args.map((word) => (isFolder(word) ? workspace : word));
-    const env = Object.fromEntries(Object.entries(target.env).map(([name, value]) => [name, this.#mock(name, value)]));
+    const own = Object.entries(target.env).filter(([name]) => !surroundings.test(name));
+    const env = Object.fromEntries(own.map(([name, value]) => [name, this.#mock(name, value)]));
     for (const name of honeyVariables) env[name] ??= this.#canary("variable", name);
     const { name: user, language, zone } = this.#user;
     for (const [name, value] of Object.entries({ USER: user, LOGNAME: user, LANG: language, TZ: zone })) {
       if (env[name] === undefined || this.#user !== usualUser) env[name] = value;
     }
     // Programs are found as in a shell of the user.
-    const path = process.env["PATH"];
+    const path = target.env["PATH"] ?? process.env["PATH"];
     return { ...target, args, env: path === undefined ? env : { PATH: path, ...env }, workspace };
   }
 

@@ -20,6 +20,7 @@ const cardOptions = {
   "--refuse": "refuse the server: it is not listed, and nothing of it is called",
   "--later": "no answer now: all stays as it is, and is not mentioned again until it changes",
   "--forget": "take every answer about it back",
+  "--probe": "call it with made-up data in a projection that nothing leaves, and show its card with what was found",
   "--yes-reads": "for scripts: accept the tools marked + that only read, of this server or of all",
   "--days <days>": ["how long the answer holds", String(daysUsual)],
   ...codeOption,
@@ -33,7 +34,10 @@ export function register(program: Command): void {
   acts(command, cardOptions, (options, server?: string) => cards(server, options));
 }
 
-const choices = ["accept", "review", "isolated", "refuse", "later", "forget", "yesReads"] as const;
+const choices = ["accept", "review", "isolated", "refuse", "later", "forget", "yesReads", "probe"] as const;
+
+/** Longer than the trial of a server takes; the daemon has an end for it. */
+const probeWaitMsMax = 150_000;
 
 /** The part of an answer that all servers of one command share. */
 type Way = { readonly days: number; readonly proving: Proving; readonly json: boolean };
@@ -47,6 +51,10 @@ async function cards(server: string | undefined, options: Options): Promise<Outc
   if (choice === "yesReads") return reads(server, way);
   if (server === undefined)
     return choice === undefined ? list() : failure("SG-USAGE", "Name the server: `sluicegate cards` lists them.");
+  if (choice === "probe") {
+    const tried = await askDaemon({ kind: "card-probe", server }, { waitMsMax: probeWaitMsMax });
+    return outcomeOf(tried, cardText);
+  }
   const answer = await askDaemon({ kind: "card", server });
   if (!answer.ok) return outcomeOf(answer, () => "");
   const card = answer.value.reply;
