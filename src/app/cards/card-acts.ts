@@ -4,6 +4,7 @@ import { serverPattern } from "../../policy/document/shapes-labels.ts";
 import type { ReadingText } from "../../policy/sections/readings.ts";
 import { today } from "../policy/policy-source.ts";
 import { shown } from "../state/sentences.ts";
+import { cardCommand } from "./card-command.ts";
 import { type Card, type CardTool, acceptedLabel, openTools, reviewedTools, toolsOf } from "./card.ts";
 import type { ServerAnswer } from "./card-answers.ts";
 import type { CardState } from "./card-files.ts";
@@ -82,9 +83,9 @@ function wrongFor({ server, answer }: Card, { choice, days }: CardAct): string |
   // Given for many servers at once, unseen.
   const name = shown(server, 64);
   if (answer?.answer === "refused")
-    return `You refused \`${name}\`: \`sluicegate cards ${name} --forget\` takes that back first.`;
+    return `You refused \`${name}\`: \`${cardCommand(server, "--forget")}\` takes that back first.`;
   if (answer?.flagged === undefined) return undefined;
-  return `Something speaks against \`${name}\` (${shown(answer.flagged, 140)}): look at \`sluicegate cards ${name}\`, and answer there.`;
+  return `Something speaks against \`${name}\` (${shown(answer.flagged, 140)}): look at \`${cardCommand(server)}\`, and answer there.`;
 }
 
 /**

@@ -20,6 +20,7 @@ import { many, shown } from "../state/sentences.ts";
 import type { AcceptedReadings } from "./accepted-readings.ts";
 import { type Card, type SeenTool, makeCard, openTools, toolsOf } from "./card.ts";
 import type { CardFiles } from "./card-files.ts";
+import { cardCommand } from "./card-command.ts";
 import { type CardAct, answered, givesMore, standingText } from "./card-acts.ts";
 import type { ServerAnswer } from "./card-answers.ts";
 import { type Before, type Now, kindOfChange } from "./entry-change.ts";
@@ -89,7 +90,7 @@ export class CardDesk implements Cards {
     this.#parts.tell(
       notice(
         `Server \`${list.server}\` lists ${many(open, "tool")} ${what}.`,
-        ` Answer its card once: \`sluicegate cards ${shown(list.server, 64)}\`.`,
+        ` Answer its card once: \`${cardCommand(list.server)}\`.`,
       ),
     );
   }
@@ -97,7 +98,7 @@ export class CardDesk implements Cards {
   /** Without a tier: of the process of the server that is held least. */
   refusal(server: string, tier = this.#parts.isolation(server)?.tier ?? "none"): string | undefined {
     const answer = this.#parts.readings.state.servers.get(server);
-    const way = `\`sluicegate cards ${shown(server, 64)} --forget\` takes that back.`;
+    const way = `\`${cardCommand(server, "--forget")}\` takes that back.`;
     if (answer?.answer === "refused") return `You refused this server on its card: ${way}`;
     if (answer?.answer !== "isolated" || tier !== "none") return undefined;
     return `You accepted this server only where it runs isolated, and now it does not: add it to \`isolation\` of your policy, or ${way}`;
@@ -107,7 +108,7 @@ export class CardDesk implements Cards {
     if (!isOpen({ source }) || this.#servers.get(server)?.list === undefined) return [];
     const name = shown(server, 64);
     return [
-      `Nothing is accepted of \`${shown(tool, 64)}\`: answer the card of \`${name}\` once with \`sluicegate cards ${name}\`.`,
+      `Nothing is accepted of \`${shown(tool, 64)}\`: answer the card of \`${name}\` once with \`${cardCommand(server)}\`.`,
     ];
   }
 
@@ -220,7 +221,7 @@ export class CardDesk implements Cards {
     const { readings, tell } = this.#parts;
     const isAnswered = readings.state.servers.has(server);
     if (!readings.flag(server, why)) return;
-    const way = ` Look: \`sluicegate cards ${shown(server, 64)}\`.`;
+    const way = ` Look: \`${cardCommand(server)}\`.`;
     if (isAnswered) tell(notice(`What you accepted of server \`${server}\` does not count any more: ${why}`, way));
     const written = await readings.recordFlags();
     if (written.ok) return;

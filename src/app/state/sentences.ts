@@ -10,6 +10,14 @@ export function shown(text: string, lengthMax = 200): string {
   return escaped.length <= lengthMax ? escaped : `${escaped.slice(0, lengthMax - 1)}…`;
 }
 
+/**
+ * A word of a command that a sentence offers to copy into a shell. Names come from project files and from servers: what a shell
+ * would read as more than a word is quoted.
+ */
+export function shellWord(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${visible(text).replaceAll("'", "'\\''")}'`;
+}
+
 /** A path as a sentence can hold it: its end, which tells files apart, and nothing that could end a line. */
 export function shortPath(path: string, lengthMax = 80): string {
   const plain = shown(path, 4_096);

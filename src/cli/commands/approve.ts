@@ -12,7 +12,7 @@ import { alwaysPrefix } from "../../gateway/consent/always-rule.ts";
 import { agreed } from "../agreed.ts";
 import { type Proving, askProven, codeOption, ticketsFor } from "../proven.ts";
 import { type OptionsOf, acts } from "../output.ts";
-import { many, shortPath, shown } from "../../app/state/sentences.ts";
+import { many, shortPath, shellWord, shown } from "../../app/state/sentences.ts";
 import { watch } from "./approve-watch.ts";
 import { type Json, stringMember } from "../../core/json.ts";
 
@@ -198,7 +198,8 @@ export function groupedText(approvals: readonly ApprovalView[]): string {
   return [...groups]
     .map(([name, cards]) => {
       const waiting = cards.filter(({ status }) => status === "pending").length;
-      const bulk = waiting > 1 ? `, all with \`sluicegate approve --all ${shown(name, 140)}\`` : "";
+      const bulk =
+        waiting > 1 && name.length <= 140 ? `, all with \`sluicegate approve --all ${shellWord(name)}\`` : "";
       return [`${shown(name, 140)}  (${many(cards.length, "card")}${bulk})`, ...cards.map(cardText)].join("\n");
     })
     .join("\n");

@@ -3,6 +3,7 @@
  * for each call. Without an answer on the command line a terminal asks for one key.
  */
 import type { Command } from "commander";
+import { cardCommand } from "../../app/cards/card-command.ts";
 import { daysMax, daysUsual } from "../../app/cards/card-acts.ts";
 import type { Reply, Request } from "../../app/gateway/control-contract.ts";
 import { type Outcome, failure } from "../../app/state/outcome.ts";
@@ -82,8 +83,7 @@ export function listText({ cards: all }: Reply<"cards">): string {
     ].join(", "),
   ]);
   const waits = all.find(isWaiting);
-  const way =
-    waits === undefined ? [] : [`Look at one and answer it: \`sluicegate cards ${shown(waits.server, 64)}\`.`];
+  const way = waits === undefined ? [] : [`Look at one and answer it: \`${cardCommand(waits.server)}\`.`];
   return [table([["server", "state", "lists", "waits", ""], ...rows]), ...way].join("\n");
 }
 
@@ -176,7 +176,7 @@ export function doneText(
 ): string {
   const name = shown(server, 64);
   if (choice === "refuse")
-    return `Refused: \`${name}\` is not listed any more. \`sluicegate cards ${name} --forget\` takes that back.`;
+    return `Refused: \`${name}\` is not listed any more. \`${cardCommand(server, "--forget")}\` takes that back.`;
   if (choice === "later") {
     const still = { quarantined: " still refused", flagged: " still flagged" }[state];
     return `Nothing was changed: \`${name}\` is${still ?? " on probation, and what is not accepted of it asks"}.`;
