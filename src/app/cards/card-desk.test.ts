@@ -68,7 +68,7 @@ class Scene {
 
   async answers(choice: CardAct["choice"], digest = this.desk.card("app")?.digest ?? ""): Promise<Card | string> {
     const done = await this.desk.answer("app", digest, { choice, reviewed: [], days: 3_000, by: "os:1" });
-    await this.policies.refresh();
+    this.policies.refresh();
     return done.ok ? done.value : done.error;
   }
 }
@@ -120,7 +120,7 @@ it("gives what was accepted to exactly these tools, and takes it away on evidenc
   expect(scene.policy.contractOfTool("app", look).source).toBe("card");
   expect(scene.policy.contractOfTool("app", { ...look, title: "x" }).source).toBe("unknown");
   await scene.desk.flag("app", "it left its scope");
-  await scene.policies.refresh();
+  scene.policies.refresh();
   expect(scene.policy.contractOfTool("app", look).source).toBe("unknown");
   expect(scene.desk.card("app")).toMatchObject({ state: "flagged" });
   expect(scene.told.at(-1)).toMatch(/does not count any more: it left its scope.*`sluicegate cards app`\.$/);
@@ -145,7 +145,7 @@ it("holds evidence in memory while it cannot be put on record, says so, and trie
   await scene.desk.flag("app", "it left its scope");
   expect(scene.told.at(-2)).toMatch(/does not count any more: it left its scope/);
   expect(scene.told.at(-1)).toMatch(/not on record.*until Sluicegate ends.*tried again/);
-  await scene.policies.refresh();
+  scene.policies.refresh();
   expect(scene.policy.contractOfTool("app", look).source).toBe("unknown");
   expect(scene.desk.card("app")).toMatchObject({ state: "flagged" });
   const read = (): unknown => scene.files.servers();

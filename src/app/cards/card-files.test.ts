@@ -173,7 +173,7 @@ describe("a running gateway", () => {
     const before = one.policies.select(anyone).digest;
     await files.change(accept(reading("s")));
     one.readings.refresh();
-    await one.policies.refresh();
+    one.policies.refresh();
     expect(one.labelled()).toBe(true);
     expect(one.policies.select(anyone).digest).not.toBe(before);
     await vi.waitFor(() => expect(two.labelled()).toBe(true), { timeout: 5_000 });
@@ -198,7 +198,7 @@ describe("a running gateway", () => {
     expect(fresh.told[0]).toContain("accepted cards cannot be read");
     writeFileSync(files.accepted, good);
     fresh.readings.refresh();
-    await fresh.policies.refresh();
+    fresh.policies.refresh();
     expect(fresh.labelled()).toBe(true);
     running.close();
     fresh.close();
@@ -212,7 +212,7 @@ describe("a running gateway", () => {
     expect(running.labelled()).toBe(true);
     const now = vi.spyOn(Date, "now").mockReturnValue(Date.now() + 86_400_000);
     running.policies.newDay(Date.now());
-    await running.policies.refresh();
+    running.policies.refresh();
     now.mockRestore();
     expect(running.labelled()).toBe(false);
     running.close();

@@ -218,7 +218,7 @@ function cardDesk({ files, readings, trials, policies, tell }: Deciding, gateway
       return running.toSorted((left, right) => held(right) - held(left))[0];
     },
     answeredFor: async (server, { covered, shown }) => {
-      await policies.refresh();
+      policies.refresh();
       const { state } = gatewayOf();
       const list = await state.accepted.of(server, "tools/list");
       const entries = list.ok && list.value === undefined ? shown : covered;

@@ -16,7 +16,15 @@ import { CardFiles } from "../cards/card-files.ts";
 import { diagnosticLine } from "./diagnostic-line.ts";
 import { loadedPolicy } from "./loaded-policy.ts";
 import { readManifests, toolNames } from "./manifest.ts";
-import { defaultPolicyName, loadFrom, sha256, shippedLoader } from "./policy-source.ts";
+import {
+  type PolicyInputs,
+  defaultPolicyName,
+  loadFrom,
+  loadInputs,
+  policyInputs,
+  sha256,
+  shippedLoader,
+} from "./policy-source.ts";
 import { programProblems } from "./rule-programs.ts";
 
 /** Why a document is not a policy: its first error, with place and remedy. */
@@ -36,20 +44,17 @@ export type Extra = {
 /** A policy, and what gives a later finding its place in its documents. */
 export type Placed = Pick<Loaded, "place" | "until"> & { readonly policy: CompiledPolicy };
 
-/**
- * A compiled policy from a file, the default, or a document of our own; the error is a sentence with place. `noted` gets the
- * files beside a policy file that it is made of; `accepted` are the readings of cards. Whether the programs of its rules load
- * is asked apart.
- */
-export function placedFrom(
-  source: string | undefined | PolicyInput,
-  noted?: (file: string) => void,
-  accepted?: PolicySource,
-): Result<Placed, string> {
+/** A compiled policy from a file, the default, or a document of our own; the error is a sentence with place. */
+export function placedFrom(source: string | undefined | PolicyInput): Result<Placed, string> {
   if (typeof source === "object")
     return usable(loadPolicy(source, { loader: shippedLoader, hash: sha256 }), source.file);
-  const loaded = loadFrom(source, undefined, noted, accepted);
-  return loaded.ok ? usable(loaded.value, source ?? "default") : loaded;
+  const inputs = policyInputs(source);
+  return inputs.ok ? placedOf(inputs.value, undefined) : inputs;
+}
+
+/** The same of what was read already, with the readings of cards. Whether the programs of its rules load is asked apart. */
+export function placedOf(inputs: PolicyInputs, accepted: PolicySource | undefined): Result<Placed, string> {
+  return usable(loadInputs(inputs, accepted), inputs.input.file);
 }
 
 /** The same, for callers that need the policy alone. */

@@ -12,13 +12,16 @@ import type { CompiledPolicy } from "../../policy/compile/compile.ts";
 import { type Who, selectionProblems, selectPolicy } from "../../policy/select.ts";
 import type { PolicySource } from "../../policy/canonical/policy-document.ts";
 import type { Problem } from "../../policy/document/diagnostic.ts";
-import { type Placed, compiledFrom, firstSentence, placedFrom } from "./named-policy.ts";
+import { type Placed, compiledFrom, firstSentence, placedOf } from "./named-policy.ts";
 import { loadedPolicy } from "./loaded-policy.ts";
-import { today } from "./policy-source.ts";
+import { type PolicyInputs, policyInputs, today } from "./policy-source.ts";
 import { programProblems } from "./rule-programs.ts";
 
 /** Editors write a file in several steps; a change is read when it has been quiet for this long. */
 const quietMs = 100;
+
+/** A policy with an error is told again after this time, not each time that it is read. */
+const noticeMs = 60_000;
 
 /** A tag of this form names the policy file of a connection, over any `match`. */
 const fileTag = "policy file ";
@@ -40,7 +43,12 @@ type Watched = {
   read: Promise<void>;
 };
 
+/** A policy that compiles, and what it was read from. */
+type Read = Placed & { readonly inputs: PolicyInputs; readonly readings: PolicySource | undefined };
+
 type Entry = {
+  /** Of the policy in force: with these, other readings count without its files. */
+  readonly inputs: PolicyInputs;
   readonly policy: CompiledPolicy["policy"];
   readonly loaded: LoadedPolicy;
   /** Last day of the accepted reading that ends first. */
@@ -94,9 +102,9 @@ export class PolicyFiles implements Policies {
   readonly #tag: string | undefined;
   readonly #wanted: () => readonly string[];
   readonly #readings: Readings | undefined;
-  /** Reloads on behalf of cards, one after the other. */
-  #refreshed: Promise<void> = Promise.resolve();
   #nothing: LoadedPolicy | undefined;
+  /** The last notice of each policy that was not taken. */
+  readonly #notices = new Map<string, { readonly text: string; readonly atMs: number }>();
 
   constructor(
     files: readonly string[],
@@ -110,7 +118,7 @@ export class PolicyFiles implements Policies {
     }: PolicyOptions = {},
   ) {
     this.#readings = readings;
-    readings?.onChange(() => void this.refresh());
+    readings?.onChange(() => this.refresh());
     this.#files = files;
     this.#wanted = wanted ?? (() => files);
     this.#tag = tag;
@@ -148,7 +156,9 @@ export class PolicyFiles implements Policies {
     const silent = await this.#programs(compiled.value.policy);
     // Another load that finished meanwhile has read it later.
     const newer = this.#entries.get(file ?? "");
-    return newer === undefined ? this.#take(file, compiled.value, silent) : ok(newer.loaded);
+    if (newer !== undefined) return ok(newer.loaded);
+    const current = this.#current(compiled.value);
+    return current.ok ? this.#take(file, current.value, silent) : current;
   }
 
   /** `match` selects from the files that are wanted now, once all are loaded; the error says why those before stay. */
@@ -169,18 +179,22 @@ export class PolicyFiles implements Policies {
     return ok(undefined);
   }
 
-  /** Reads every policy again: cards were answered, or a reading ended. */
-  refresh(): Promise<void> {
-    this.#refreshed = this.#refreshed.then(async () => {
-      for (const file of this.#entries.keys()) await this.#reload(file === "" ? undefined : file);
-    });
-    return this.#refreshed;
+  /**
+   * Counts the readings of cards anew: cards were answered, evidence came up, or a reading ended. At once, and with the
+   * documents that are in force: whether their files can be read by now changes nothing about what was taken back.
+   */
+  refresh(): void {
+    for (const [key, before] of this.#entries) {
+      const entry = this.#entryOf(before.inputs, key);
+      if (!entry.ok) this.#notice(key, `The readings of cards could not be taken over: ${entry.error}`);
+      else if (this.#replace(key, entry.value)) this.#changed(key, "holds with the cards as they are answered now,");
+    }
   }
 
   /** Leaves out the readings whose last day is over; to be called every minute or so. */
   newDay(nowMs: number): void {
     const day = today(nowMs);
-    if ([...this.#entries.values()].some(({ until }) => until !== undefined && until < day)) void this.refresh();
+    if ([...this.#entries.values()].some(({ until }) => until !== undefined && until < day)) this.refresh();
   }
 
   select(who: Who): LoadedPolicy {
@@ -229,9 +243,10 @@ export class PolicyFiles implements Policies {
   }
 
   /** Reads a policy, and watches what it is made of. */
-  #compiled(file: string | undefined): Result<Placed, string> {
+  #compiled(file: string | undefined): Result<Read, string> {
     const parts = new Set(file === undefined ? [] : [resolve(file)]);
-    const compiled = placedFrom(file, (part) => parts.add(part), this.#readings?.source);
+    const inputs = policyInputs(file, (part) => parts.add(part));
+    const compiled = inputs.ok ? this.#compiledOf(inputs.value) : inputs;
     const watched = file === undefined ? undefined : this.#watched.get(file);
     if (file !== undefined && compiled.ok) this.#watch(file, parts);
     // With an error not all of them were read, and a change of any may remove the error.
@@ -239,7 +254,23 @@ export class PolicyFiles implements Policies {
     return compiled;
   }
 
-  #take(file: string | undefined, placed: Placed, silent: readonly Problem[]): Result<LoadedPolicy, string> {
+  #compiledOf(inputs: PolicyInputs): Result<Read, string> {
+    const readings = this.#readings?.source;
+    const placed = placedOf(inputs, readings);
+    return placed.ok ? ok({ ...placed.value, inputs, readings }) : placed;
+  }
+
+  /** A policy that was read before something else was waited for, with the readings that count now. */
+  #current(read: Read): Result<Read, string> {
+    return read.readings === this.#readings?.source ? ok(read) : this.#compiledOf(read.inputs);
+  }
+
+  #entryOf(inputs: PolicyInputs, key: string): Result<Entry, string> {
+    const compiled = this.#compiledOf(inputs);
+    return compiled.ok ? this.#entry(key === "" ? undefined : key, compiled.value) : compiled;
+  }
+
+  #take(file: string | undefined, placed: Read, silent: readonly Problem[]): Result<LoadedPolicy, string> {
     const failed = firstSentence(placed, silent);
     const entry = failed === undefined ? this.#entry(file, placed) : err(failed);
     if (!entry.ok) return entry;
@@ -247,10 +278,10 @@ export class PolicyFiles implements Policies {
     return ok(entry.value.loaded);
   }
 
-  #entry(file: string | undefined, { policy: compiled, until }: Placed): Result<Entry, string> {
+  #entry(file: string | undefined, { policy: compiled, until, inputs }: Read): Result<Entry, string> {
     const loaded = loadedPolicy(compiled, file ?? "default", this.#more(compiled));
     const problem = startProblem(loaded);
-    return problem === undefined ? ok({ policy: compiled.policy, loaded, until }) : err(problem);
+    return problem === undefined ? ok({ policy: compiled.policy, loaded, until, inputs }) : err(problem);
   }
 
   /** Watches the folders of all files that a policy is made of, since editors replace files instead of writing them. */
@@ -275,31 +306,50 @@ export class PolicyFiles implements Policies {
     }
   }
 
-  async #reload(file: string | undefined): Promise<void> {
+  async #reload(file: string): Promise<void> {
     const compiled = this.#compiled(file);
     const silent = compiled.ok
       ? firstSentence(compiled.value, await this.#programs(compiled.value.policy))
       : compiled.error;
-    const before = this.#entries.get(file ?? "");
-    if (!compiled.ok || silent !== undefined) {
-      this.#tell(`The changed policy was not taken, the old one stays: ${silent}`);
-      return;
-    }
-    if (compiled.value.policy.digest === before?.loaded.digest) return;
-    const entry = this.#entry(file, compiled.value);
-    if (!entry.ok) {
-      this.#tell(`The changed policy was not taken, the old one stays: ${entry.error}`);
-      return;
-    }
-    this.#entries.set(file ?? "", entry.value);
+    const current = compiled.ok ? this.#current(compiled.value) : compiled;
+    if (!current.ok || silent !== undefined) return this.#keepOld(file, silent ?? (current.ok ? "" : current.error));
+    const before = this.#entries.get(file);
+    const entry = this.#entry(file, current.value);
+    if (!entry.ok) return this.#keepOld(file, entry.error);
+    if (!this.#replace(file, entry.value)) return;
     const tie = selectionProblems(this.#candidates())[0];
     if (tie !== undefined && before !== undefined) {
-      this.#entries.set(file ?? "", before);
-      this.#tell(`The changed policy was not taken, the old one stays: ${sentenceOf(tie)}`);
-      return;
+      this.#entries.set(file, before);
+      return this.#keepOld(file, sentenceOf(tie));
     }
-    this.#tell(`The policy ${file ?? "default"} was read again and holds from the next decision on.`);
+    this.#changed(file, "was read again and holds");
+  }
+
+  /** True if the policy says something else; one that says the same stays, since what was found under it holds. */
+  #replace(key: string, entry: Entry): boolean {
+    const before = this.#entries.get(key);
+    const isSame = before?.loaded.digest === entry.loaded.digest;
+    this.#entries.set(key, isSame ? { ...entry, loaded: before.loaded, policy: before.policy } : entry);
+    return !isSame;
+  }
+
+  #keepOld(key: string, why: string): void {
+    this.#notice(key, `The changed policy was not taken, the old one stays: ${why}`);
+  }
+
+  #changed(key: string, how: string): void {
+    this.#notices.delete(key);
+    this.#tell(`The policy ${key === "" ? "default" : key} ${how} from the next decision on.`);
     for (const listener of this.#listeners) listener();
+  }
+
+  /** An editor that writes again and again would tell the same fault each time. */
+  #notice(key: string, text: string): void {
+    const last = this.#notices.get(key);
+    const atMs = Date.now();
+    if (last?.text === text && atMs >= last.atMs && atMs - last.atMs < noticeMs) return;
+    this.#notices.set(key, { text, atMs });
+    this.#tell(text);
   }
 }
 

@@ -82,6 +82,34 @@ export function today(nowMs = Date.now()): string {
   return new Date(nowMs).toISOString().slice(0, 10);
 }
 
+/** What a policy is made of: its own text, and all that it names. Each is read once, so loading it again needs no file. */
+export type PolicyInputs = { readonly input: PolicyInput; readonly loader: PolicyLoader };
+
+/** Without a file: the default. `noted` gets the files that are read. */
+export function policyInputs(
+  file: string | undefined,
+  noted: (file: string) => void = () => undefined,
+): Result<PolicyInputs, string> {
+  const input: Result<PolicyInput, string> = file === undefined ? ok(shippedDefault) : policyFile(resolve(file));
+  if (!input.ok) return input;
+  const read = new Map<string, PolicyInput | undefined>();
+  const loader: PolicyLoader = (name, from) => {
+    const key = JSON.stringify([from, name]);
+    if (!read.has(key)) read.set(key, shippedLoader(name, from));
+    const found = read.get(key);
+    if (found !== undefined && !isShipped(found.file)) noted(found.file);
+    return found;
+  };
+  return ok({ input: input.value, loader });
+}
+
+/** Loads a policy as of this day. `accepted` are the readings of cards. */
+export function loadInputs({ input, loader }: PolicyInputs, accepted?: PolicySource, manifests?: Manifests): Loaded {
+  const isolation = usualIsolation(process.env);
+  const options = { loader, hash: sha256, today: today(), manifests, accepted, isolation };
+  return loadPolicy(input, given<LoadOptions>(options));
+}
+
 /**
  * Loads a policy with everything it extends. Without a file: the default. `noted` gets the files that were read;
  * `accepted` are the readings of cards.
@@ -89,19 +117,11 @@ export function today(nowMs = Date.now()): string {
 export function loadFrom(
   file: string | undefined,
   manifests?: Manifests,
-  noted: (file: string) => void = () => undefined,
+  noted?: (file: string) => void,
   accepted?: PolicySource,
 ): Result<Loaded, string> {
-  const input: Result<PolicyInput, string> = file === undefined ? ok(shippedDefault) : policyFile(resolve(file));
-  if (!input.ok) return input;
-  const loader: PolicyLoader = (name, from) => {
-    const found = shippedLoader(name, from);
-    if (found !== undefined && !isShipped(found.file)) noted(found.file);
-    return found;
-  };
-  const isolation = usualIsolation(process.env);
-  const options = { loader, hash: sha256, today: today(), manifests, accepted, isolation };
-  return ok(loadPolicy(input.value, given<LoadOptions>(options)));
+  const inputs = policyInputs(file, noted);
+  return inputs.ok ? ok(loadInputs(inputs.value, accepted, manifests)) : inputs;
 }
 
 /**
