@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { cpuMsOf } from "../../test/kit/policy/cpu-time.ts";
 import type { Json } from "./json.ts";
-import { maskSecrets, maySecret } from "./secret.ts";
+import { hasSecret, maskSecrets, maySecret } from "./secret.ts";
 
 const runs = Number(process.env["SLUICEGATE_RUNS"] ?? 200);
 const digest = (text: string): string => `D${text.length}`;
@@ -99,6 +99,11 @@ describe("secrets", () => {
       expect(cpuMsOf(() => mask(text))).toBeLessThan(4_000);
     },
   );
+});
+
+it("says of a text that it is not to be repeated", () => {
+  expect(hasSecret("sk-proj-4f9aB2cD8eF1gH7iJ3kL6mN0pQ5rS9tU")).toBe(true);
+  for (const plain of ["auth.example.com", "~/keys/notes.md", "token"]) expect(hasSecret(plain), plain).toBe(false);
 });
 
 describe("telling words", () => {

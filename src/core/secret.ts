@@ -67,6 +67,11 @@ export function maySecret(jsonText: string): boolean {
   return rareCharacters.test(lower) || commoner.test(lower);
 }
 
+/** True iff `maskSecrets` would change something in this text: it is not to be repeated then. */
+export function hasSecret(text: string): boolean {
+  return maskSecrets(text, () => "").found.length > 0;
+}
+
 /** Shannon entropy of the characters, bits per character. */
 function entropyBits(text: string): number {
   const counts = new Map<string, number>();

@@ -18,6 +18,7 @@ import { type Diagnostic, type Problem, hasErrors, warning } from "./document/di
 import { given } from "../core/given.ts";
 import * as readings from "./sections/readings.ts";
 import type { ReadingText } from "./sections/readings.ts";
+import { type AcceptedHosts, withAcceptedHosts } from "./canonical/accepted-hosts.ts";
 import type { IsolationSection } from "./document/shapes-isolation.ts";
 import { diagnosticsMax, policyTextUnitsMax } from "./values/limits.ts";
 
@@ -31,7 +32,10 @@ export type LoadOptions = {
   readonly today?: string;
   /** Isolates by default: a policy without a section `isolation` gets this one, which its canonical text then has. */
   readonly isolation?: IsolationSection | undefined;
-  /** Readings that were accepted on cards. What one of them says in words that this policy lacks is left out, alone. */
+  /**
+   * What was accepted on cards: readings, and in `isolation` the hosts of servers. What a reading says in words that this
+   * policy lacks is left out, alone.
+   */
   readonly accepted?: PolicySource;
 };
 
@@ -52,9 +56,10 @@ export function loadPolicy(input: PolicyInput, options: LoadOptions): Loaded {
   if (accepted === undefined || alone.documents.length === 0 || hasErrors(alone.diagnostics)) {
     return joined(input, asPolicy(alone, options.loader), options).loaded;
   }
+  const hosts = accepted.document.isolation?.servers ?? {};
   const withReadings = (usable: readonly ReadingText[]): Joined => {
     const source = { ...accepted, document: { version: 1, readings: usable } as const };
-    return joined(input, { ...alone, documents: [source, ...alone.documents] }, options);
+    return joined(input, { ...alone, documents: [source, ...alone.documents] }, options, hosts);
   };
   const given = accepted.document.readings ?? [];
   const whole = withReadings(given);
@@ -84,7 +89,7 @@ function withNote(loaded: Loaded, note: Diagnostic): Loaded {
 /** A policy with the keys of readings that do not compile. */
 type Joined = { readonly loaded: Loaded; readonly faults: ReadonlySet<string> };
 
-function joined(input: PolicyInput, gathered: Gathered, options: LoadOptions): Joined {
+function joined(input: PolicyInput, gathered: Gathered, options: LoadOptions, hosts: AcceptedHosts = {}): Joined {
   const own = gathered.documents.at(-1) ?? gathered.packs[0];
   if (own === undefined || hasErrors(gathered.diagnostics)) {
     const nowhere = { file: input.file, locate: () => ({ line: 0, column: 0 }) };
@@ -94,7 +99,8 @@ function joined(input: PolicyInput, gathered: Gathered, options: LoadOptions): J
   const merged = merge(gathered.documents);
   const packs = gathered.packs.map((pack) => pack.document);
   const current = readings.current(merged.document.readings, options.today ?? "");
-  const isolation = merged.document.isolation ?? options.isolation;
+  const section = merged.document.isolation ?? options.isolation;
+  const isolation = withAcceptedHosts(section, hosts, merged.document, packs);
   const document = given<PolicyDocument>({ ...merged.document, readings: current.readings, isolation });
   const canonical = canonicalPolicy(document, packs, options.manifests);
   const compiled = compilePolicy(canonical.policy, options.hash);

@@ -40,6 +40,7 @@ test("by default each host that is refused is told once, with the whole line tha
     refused("docs.example"),
     { at: 1, action: "net-connect", outcome: "denied", grade: "broker", address: "192.0.2.1", port: 80 },
     { at: 1, action: "net-connect", outcome: "success", grade: "broker", domain: "fine.example", port: 443 },
+    refused("sk-proj-4f9ab2cd8ef1gh7ij3kl6mn0pq5rs9tu.example"),
     { at: 1, action: "limit-hit", outcome: "denied", grade: "broker" },
     ...Array.from({ length: 9 }, (_, index) => refused(`h${index}.example`)),
   ];

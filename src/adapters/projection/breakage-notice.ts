@@ -3,11 +3,15 @@
  * folder, with the line of policy that opens it. A server may fail over that before its first call, where no verdict would say it.
  */
 import type { IsolationOrder } from "../../core/isolation/scope.ts";
+import { hasSecret } from "../../core/secret.ts";
 import { printable } from "../net/printable.ts";
 import type { Broker, IsolationSetup, Launched, MissedFile, Sighting, Tracer } from "./parts.ts";
 
 /** Hosts of one server that are told of, and files; one that asks for more needs to be looked at, not told of. */
 const hostsMax = 6;
+
+/** Names of hosts that its card may offer. */
+const wantedMax = 12;
 const filesMax = 4;
 
 /** Paths of one server that are looked at: programs look for many files. */
@@ -21,8 +25,11 @@ export function withBreakage(launched: Launched, order: IsolationOrder, { notice
   const { broker, tracer, places } = launched;
   const line = new OpeningLine(order);
   const hosts = new Set<string>();
+  const wanted = new Set<string>();
   const hostSeen = (sighting: Sighting): void => {
     const host = refusedHost(sighting);
+    const name = host !== undefined && sighting.domain === host && wanted.size < wantedMax;
+    if (name) wanted.add(host);
     if (host === undefined || hosts.has(host) || hosts.size >= hostsMax) return;
     hosts.add(host);
     const what = `Server \`${line.name}\` wanted \`${host}\`, which is closed to it.`;
@@ -43,13 +50,14 @@ export function withBreakage(launched: Launched, order: IsolationOrder, { notice
     notice(fileNotice(missed, line));
   };
   const told = missedFile === undefined ? tracer : tracer && overheardTracer(tracer, fileSeen);
-  return { ...launched, tracer: told, broker: broker && overheard(broker, hostSeen) };
+  return { ...launched, tracer: told, wanted, broker: broker && overheard(broker, hostSeen) };
 }
 
 function refusedHost({ action, outcome, domain, address }: Sighting): string | undefined {
   if (outcome !== "denied" || (action !== "dns-query" && action !== "net-connect")) return undefined;
   const host = domain ?? address;
-  return host === undefined ? undefined : printable(host, 100);
+  // What may be a key is not repeated.
+  return host === undefined || hasSecret(host) ? undefined : printable(host, 100);
 }
 
 function isMissed({ action, outcome }: Sighting): boolean {

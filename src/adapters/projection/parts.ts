@@ -80,6 +80,8 @@ export type Launched = {
   readonly broker: Broker | undefined;
   readonly workspace: WorkspaceProjection | undefined;
   readonly limits: LimitWatch | undefined;
+  /** Names of hosts that were closed to it when it wanted them, by default isolation; undefined where none are noted. */
+  readonly wanted?: ReadonlySet<string>;
   /** Ends every process of the projection at once and releases its mounts. */
   readonly kill: () => void;
 };

@@ -47,6 +47,7 @@ function cardOf(answer: ServerAnswer | undefined, server = "app"): Card {
     declared: undefined,
     isolation: undefined,
     scope: [],
+    network: { wants: [], opened: [], decided: undefined },
     packs: [],
     probe: undefined,
   };

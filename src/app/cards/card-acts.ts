@@ -7,10 +7,11 @@ import { shown } from "../state/sentences.ts";
 import { cardCommand } from "./card-command.ts";
 import { type Card, type CardTool, acceptedLabel, openTools, reviewedTools, toolsOf } from "./card.ts";
 import type { ServerAnswer } from "./card-answers.ts";
+import { whyNoHosts } from "./card-hosts.ts";
 import type { CardState } from "./card-files.ts";
 
-export const cardChoices = ["accept", "reads", "isolated", "refuse", "later", "forget"] as const;
-/** `reads`: accept the ready tools that only read. `forget`: as if the card was never answered. */
+export const cardChoices = ["accept", "hosts", "reads", "isolated", "refuse", "later", "forget"] as const;
+/** `hosts`: accept, and open the named hosts. `reads`: accept the ready tools that only read. `forget`: as if the card was never answered. */
 export type CardChoice = (typeof cardChoices)[number];
 
 export type CardAct = {
@@ -18,6 +19,8 @@ export type CardAct = {
   /** Tools with doubts that were reviewed one by one: their reading is taken at its word. */
   readonly reviewed: readonly string[];
   readonly days: number;
+  /** With the choice `hosts`: what is opened to the server. */
+  readonly hosts?: readonly string[];
   /** Who answers, and by which factor. */
   readonly by: string;
 };
@@ -51,15 +54,16 @@ export function answered(card: Card, act: CardAct, nowMs: number): Result<Answer
     const whole = act.reviewed.includes(tool.name);
     return { server, tool: tool.name, digest: tool.digest, label: acceptedLabel(tool, card, whole), until };
   });
+  const record = recordFor(act, until);
   const change = (state: CardState): Result<CardState, string> => {
     const before = state.servers.get(server);
     // Another process may have refused the server, or evidence came up, while its card was on a screen.
     if (givesMore(choice) && standingText(before) !== standingText(card.answer))
       return err(`\`${shown(server, 64)}\` was answered or flagged since the card was shown: look at it again.`);
     const servers = new Map(state.servers);
-    const record = recordAfter(card, act, before, nowMs);
-    if (record === undefined) servers.delete(server);
-    else servers.set(server, record);
+    const after = recordAfter(card, act, before, nowMs);
+    if (after === undefined) servers.delete(server);
+    else servers.set(server, { ...after, ...record(before) });
     return ok({ readings: readingsAfter(card, choice, state, made), servers });
   };
   return ok({ change, covered: covered.value });
@@ -75,10 +79,24 @@ export function standingText(answer: ServerAnswer | undefined): string {
   return JSON.stringify([answer?.answer, answer?.flagged]);
 }
 
-function wrongFor({ server, answer }: Card, { choice, days }: CardAct): string | undefined {
+/** Hosts of the answer, else those that were open and that nothing speaks against. */
+function recordFor(
+  { choice, hosts = [] }: CardAct,
+  until: string,
+): (before: ServerAnswer | undefined) => Pick<ServerAnswer, "hosts"> {
+  if (choice === "hosts") return () => ({ hosts: { allow: [...new Set(hosts)], until } });
+  return (before) => {
+    const stays = choice !== "refuse" && before?.hosts !== undefined && before.flagged === undefined;
+    return stays ? { hosts: before.hosts } : {};
+  };
+}
+
+function wrongFor({ server, answer, network }: Card, { choice, days, hosts = [] }: CardAct): string | undefined {
   if (!Number.isInteger(days) || days < 1 || days > daysMax) return `Give a whole number of days from 1 to ${daysMax}.`;
   if (givesMore(choice) && choice !== "forget" && !usableServer.test(server))
     return "The name of this server cannot be written in a policy: give it one without dots and spaces in the client.";
+  if (choice === "hosts") return whyNoHosts(network, hosts);
+  if (hosts.length > 0) return "Hosts are opened by the answer `hosts` alone.";
   if (choice !== "reads") return undefined;
   // Given for many servers at once, unseen.
   const name = shown(server, 64);
@@ -113,6 +131,7 @@ function recordAfter(
     case "isolated":
       return { answer: "isolated", ...made };
     case "accept":
+    case "hosts":
     case "reads":
       return { answer: before?.answer === "isolated" ? "isolated" : "accepted", ...made };
   }

@@ -1,6 +1,8 @@
 /** What was answered of each server, as it stands on record. */
-import { type Json, type JsonObject, isObject, member, stringMember } from "../../core/json.ts";
+import { given } from "../../core/given.ts";
+import { type Json, type JsonObject, isArray, isObject, member, stringMember } from "../../core/json.ts";
 import { type Result, err, ok } from "../../core/result.ts";
+import { hostsMax, whyNoHost } from "./card-hosts.ts";
 
 /** `accepted`: some reading of it; `isolated`: only under isolation; `refused`: not at all; `later`: no answer yet. */
 export const cardAnswers = ["accepted", "isolated", "refused", "later"] as const;
@@ -16,6 +18,8 @@ export type ServerAnswer = {
   readonly tools: { readonly [tool: string]: string };
   /** Evidence against the server since: its readings do not count until the card is answered again. */
   readonly flagged?: string;
+  /** Hosts that were opened to it, and the last day of that. */
+  readonly hosts?: { readonly allow: readonly string[]; readonly until: string };
 };
 
 export type ServerAnswers = ReadonlyMap<string, ServerAnswer>;
@@ -52,10 +56,22 @@ function answerOf(value: Json): ServerAnswer | undefined {
   const [at, by] = ["at", "by"].map((name) => stringMember(value, name));
   const answer = cardAnswers.find((one) => one === member(value, "answer"));
   const tools = textsIn(member(value, "tools"));
-  const flagged = member(value, "flagged");
+  const [flagged, hosts] = ["flagged", "hosts"].map((name) => member(value, name));
   if (answer === undefined || at === undefined || by === undefined || tools === undefined) return undefined;
-  if (flagged === undefined) return { answer, at, by, tools };
-  return typeof flagged === "string" ? { answer, at, by, tools, flagged } : undefined;
+  if (flagged !== undefined && typeof flagged !== "string") return undefined;
+  const opened = hosts === undefined ? undefined : hostsIn(hosts);
+  if (hosts !== undefined && opened === undefined) return undefined;
+  const more = given<Pick<ServerAnswer, "flagged" | "hosts">>({ flagged, hosts: opened });
+  return { answer, at, by, tools, ...more };
+}
+
+function hostsIn(value: Json): ServerAnswer["hosts"] {
+  const [allow, until] = [member(value, "allow"), stringMember(value, "until")];
+  if (!isArray(allow) || until === undefined || !/^\d{4}-\d\d-\d\d$/.test(until)) return undefined;
+  const texts = allow.filter((one) => typeof one === "string");
+  const usable =
+    texts.length === allow.length && texts.length <= hostsMax && texts.every((one) => whyNoHost(one) === undefined);
+  return usable ? { allow: texts, until } : undefined;
 }
 
 function textsIn(value: Json | undefined): { readonly [name: string]: string } | undefined {

@@ -19,6 +19,7 @@ import { sha256, toolDigest } from "../policy/policy-source.ts";
 import { many, shown } from "../state/sentences.ts";
 import type { AcceptedReadings } from "./accepted-readings.ts";
 import { type Card, type SeenTool, makeCard, openTools, toolsOf } from "./card.ts";
+import { networkOf } from "./card-hosts.ts";
 import type { CardFiles } from "./card-files.ts";
 import { cardCommand } from "./card-command.ts";
 import { type CardAct, answered, givesMore, standingText } from "./card-acts.ts";
@@ -132,6 +133,8 @@ export class CardDesk implements Cards {
     const answer = servers.get(server);
     if (list === undefined && answer === undefined) return undefined;
     const order = list?.policy.isolation(server);
+    const isolation = this.#parts.isolation(server);
+    const opened = answer?.flagged === undefined ? (answer?.hosts?.allow ?? []) : [];
     const tools = list === undefined ? [] : this.#tools(list, target);
     const probe =
       target?.kind === "stdio" && list !== undefined
@@ -144,7 +147,8 @@ export class CardDesk implements Cards {
       declared,
       digest: cardDigest(tools, answer, probe),
       tools,
-      isolation: this.#parts.isolation(server),
+      isolation,
+      network: networkOf(server, order, isolation?.wanted ?? [], opened),
       scope: order === undefined ? [] : orderSentences(order),
       packs: packsFitting(list?.entries ?? []),
       listed: list !== undefined,

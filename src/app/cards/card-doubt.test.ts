@@ -38,6 +38,7 @@ const card = makeCard({
   tools,
   isolation: undefined,
   scope: [],
+  network: { wants: [], opened: [], decided: undefined },
   packs: [],
   probe: undefined,
   answer: undefined,

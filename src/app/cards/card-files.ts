@@ -14,6 +14,7 @@ import { type PolicySource, parsePolicy } from "../../policy/canonical/policy-do
 import type { ReadingText } from "../../policy/sections/readings.ts";
 import { policyTextUnitsMax, readingsMax } from "../../policy/values/limits.ts";
 import { diagnosticLine } from "../policy/diagnostic-line.ts";
+import { today } from "../policy/policy-source.ts";
 import { shortPath } from "../state/sentences.ts";
 import { fileSentence, textFile, whyUnread, whyUnwritten } from "../state/text-file.ts";
 import { type ServerAnswers, answersText, readAnswers } from "./card-answers.ts";
@@ -77,9 +78,11 @@ export class CardFiles {
       const answer = servers.get(server);
       return answer?.answer !== "refused" && answer?.flagged === undefined;
     });
-    if (counting.length === 0) return undefined;
+    const opened = openedHosts(servers);
+    if (counting.length === 0 && opened.length === 0) return undefined;
     const locate = (): { line: number; column: number } => ({ line: 0, column: 0 });
-    return { file: this.accepted, locate, document: { version: 1, readings: counting } };
+    const isolation = opened.length === 0 ? {} : { isolation: { servers: Object.fromEntries(opened) } };
+    return { file: this.accepted, locate, document: { version: 1, readings: counting, ...isolation } };
   }
 
   /**
@@ -182,6 +185,17 @@ export class CardFiles {
       await pause(turnMs);
     }
   }
+}
+
+/** The isolation of servers to which a card opened hosts. */
+function openedHosts(
+  servers: ServerAnswers,
+): readonly (readonly [string, { readonly net: { readonly allow: string[] } }])[] {
+  const now = today();
+  return [...servers].flatMap(([server, { answer, flagged, hosts }]) => {
+    if (hosts === undefined || hosts.until < now || answer === "refused" || flagged !== undefined) return [];
+    return [[server, { net: { allow: [...hosts.allow] } }] as const];
+  });
 }
 
 function documentText(readings: readonly ReadingText[]): string {

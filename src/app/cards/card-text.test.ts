@@ -19,6 +19,7 @@ const lines = (more: Partial<CardFacts>): readonly string[] =>
       tools: [],
       isolation: undefined,
       scope: [],
+      network: { wants: [], opened: [], decided: undefined },
       packs: [],
       probe: undefined,
       answer: undefined,

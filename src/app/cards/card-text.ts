@@ -68,6 +68,8 @@ function headLines(card: Card): readonly string[] {
     ...listLine("signs in with", facts?.account ?? []),
     ...listLine("hosts", facts?.hosts ?? []),
     ...listLine("files", facts?.files ?? []),
+    ...listLine("hosts it wanted, which are closed to it", card.network.wants),
+    ...listLine("hosts that its card opened", card.network.opened),
     ...card.scope.slice(0, 6).map((sentence) => `  ${escaped(sentence, 160)}`),
     ...(card.probe?.lines ?? []).map((line) => `  tried out: ${escaped(line, 160)}`),
     ...(card.packs.length === 0 || openTools(card).length === 0

@@ -69,6 +69,7 @@ const facts = (more: Partial<CardFacts> = {}): CardFacts => ({
   tools: seen([list, send, vague]),
   isolation: undefined,
   scope: [],
+  network: { wants: [], opened: [], decided: undefined },
   packs: [],
   probe: undefined,
   answer: undefined,

@@ -15,6 +15,7 @@ import {
   readingGroups,
 } from "../../oracles/labels/reading.ts";
 import type { ServerAnswer } from "./card-answers.ts";
+import type { CardNetwork } from "./card-hosts.ts";
 import type { EntryChangeKind } from "./entry-change.ts";
 import type { ServerFacts } from "./server-facts.ts";
 import { type CardTrial, isOpenAgainst } from "./trials/trial-desk.ts";
@@ -47,7 +48,12 @@ export type CardFacts = {
   /** Whether it listed its tools since the gateway started; of one that did not, only what is on record is known. */
   readonly listed: boolean;
   readonly tools: readonly SeenTool[];
-  readonly isolation: { readonly tier: string; readonly missing: readonly string[] } | undefined;
+  /** `wanted`: hosts that it tried to reach and that are closed to it. */
+  readonly isolation:
+    | { readonly tier: string; readonly missing: readonly string[]; readonly wanted?: readonly string[] }
+    | undefined;
+  /** What decides the hosts that it reaches: this card, or the policy with its packs. */
+  readonly network: CardNetwork;
   /** The scope that the policy gives it, as sentences. */
   readonly scope: readonly string[];
   readonly packs: readonly string[];

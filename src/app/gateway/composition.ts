@@ -212,10 +212,11 @@ function cardDesk({ files, readings, trials, policies, tell }: Deciding, gateway
     isolation: (server) => {
       const running = gatewayOf()
         .state.projections.all(server)
-        .map(([, { tier, notes }]) => ({ tier, missing: notes }));
+        .map(([, { tier, notes, wanted = [] }]) => ({ tier, missing: notes, wanted: [...wanted] }));
       // Of several processes the one that is held least says how the server runs.
       const held = ({ tier }: { readonly tier: string }): number => isolationTiers.findIndex((one) => one === tier);
-      return running.toSorted((left, right) => held(right) - held(left))[0];
+      const [least] = running.toSorted((left, right) => held(right) - held(left));
+      return least && { ...least, wanted: [...new Set(running.flatMap(({ wanted }) => wanted))] };
     },
     answeredFor: async (server, { covered, shown }) => {
       policies.refresh();

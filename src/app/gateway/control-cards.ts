@@ -25,7 +25,7 @@ export function cardReport({ cards }: Composition, { server }: Pick<Request<"car
     standing: tool.standing,
     lines: toolLines(tool),
   }));
-  return ok({ ...summary, digest: card.digest, lines: cardLines(card), doubts });
+  return ok({ ...summary, digest: card.digest, lines: cardLines(card), doubts, wants: card.network.wants });
 }
 
 type ShownCard = Result<Reply<"card">, string>;
@@ -41,15 +41,16 @@ export async function answerCard(
   composition: Composition,
   request: Request<"card-answer">,
 ): Promise<Result<Reply<"card-answer">, string>> {
-  const { server, digest, reviewed, days } = request;
+  const { server, digest, reviewed, days, hosts } = request;
   const choice = cardChoices.find((one): one is CardChoice => one === request.choice);
   if (choice === undefined) return err(`Answer with one of ${cardChoices.join(", ")}.`);
   const { cards } = composition;
   // No proof is asked for in vain.
   const found = cards.answerable(server, digest, choice);
   if (!found.ok) return found;
+  const act = { choice, reviewed, days, by: `os:${userInfo().uid}`, ...(hosts === undefined ? {} : { hosts }) };
   return afterProof(composition, request, async () => {
-    const done = await cards.answer(server, digest, { choice, reviewed, days, by: `os:${userInfo().uid}` });
+    const done = await cards.answer(server, digest, act);
     if (!done.ok) return done;
     const [summary] = summaryOf(cards, done.value);
     return summary === undefined ? err(unknownServer(server)) : ok(summary);

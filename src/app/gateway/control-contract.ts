@@ -109,7 +109,7 @@ const cardAbout = { server: text, state: text, tools: number, ready: number, dou
 const cardMore = { until: text, answer: text, refused: text };
 const cardSummary = record(cardAbout, cardMore);
 const doubts = list(record({ tool: text, group: text, standing: text, lines: texts }));
-const shownCard = record({ ...cardAbout, digest: text, lines: texts, doubts }, cardMore);
+const shownCard = record({ ...cardAbout, digest: text, lines: texts, doubts, wants: texts }, cardMore);
 
 const contract = {
   status: {
@@ -161,9 +161,12 @@ const contract = {
   card: { request: record({ server: text }), reply: shownCard },
   /** Calls a local server with made-up data; the reply is its card with the verdict. */
   "card-probe": { request: record({ server: text }), reply: shownCard },
-  /** `digest`: of the card that was answered. `reviewed`: tools in doubt that were looked at one by one. */
+  /** `digest`: of the card that was answered. `reviewed`: tools in doubt that were looked at one by one. `hosts`: opened to it. */
   "card-answer": {
-    request: record({ server: text, digest: text, choice: text, reviewed: texts, days: number }, tickets),
+    request: record(
+      { server: text, digest: text, choice: text, reviewed: texts, days: number },
+      { ...tickets, hosts: texts },
+    ),
     reply: cardSummary,
   },
   /** Tickets for the acts that need a proof, each a request as it will be made. `file`: what to hold open for it; `url`: the page to open. */

@@ -67,9 +67,11 @@ async function demandOf(composition: Composition, act: AnyRequest): Promise<Dema
           : [
               `${many(act.reviewed.length, "tool")} in doubt accepted at their word: ${shown(act.reviewed.join(", "), 400)}`,
             ];
+      const hosts = act.hosts ?? [];
+      const opened = hosts.length === 0 ? [] : [`Hosts opened to it: ${shown(hosts.join(", "), 400)}`];
       const demand = demanded(act, inForce(composition), line);
       const card = composition.cards.card(act.server);
-      const lines = [line, ...reviewed, ...(card === undefined ? [] : provedLines(cardLines(card)))];
+      const lines = [line, ...reviewed, ...opened, ...(card === undefined ? [] : provedLines(cardLines(card)))];
       return demand === undefined ? undefined : { ...demand, act: { ...demand.act, bound: act.digest, lines } };
     }
     case "status":

@@ -4,7 +4,7 @@
  */
 import { existsSync } from "node:fs";
 import type { MissedFile, MissedIn } from "../../adapters/projection/parts.ts";
-import { maySecret } from "../../core/secret.ts";
+import { hasSecret } from "../../core/secret.ts";
 import { isWithin, normalPath } from "../../core/isolation/scope-patterns.ts";
 import type { EffectEvent, EffectTrace, ProjectionPlaces } from "../../core/isolation/effect-trace.ts";
 import type { IsolationOrder } from "../../core/isolation/scope.ts";
@@ -25,7 +25,7 @@ export function missedFile(
   const own = places.code.some((folder) => isWithin(path, folder));
   const shown = plainOf(path, places);
   // Nothing that gives keys away is proposed, and no text that may be a key is repeated.
-  if (maySecret(shown) || givesAway(shown) !== undefined || isObeyedPlace(shown)) return undefined;
+  if (hasSecret(shown) || givesAway(shown) !== undefined || isObeyedPlace(shown)) return undefined;
   if (event.action !== "file-read") return own ? { path: shown, kind: "own-code" } : missedFolder(path, places, exists);
   if (own || !exists(path) || !isNameable(shown)) return undefined;
   return isOpen(order, "read", shown) ? undefined : { path: shown, kind: "read", entry: shown };

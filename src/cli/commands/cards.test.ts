@@ -8,6 +8,7 @@ const card = (more: Partial<Reply<"card">> = {}): Reply<"card"> => ({
   digest: "d",
   lines: [],
   doubts: [{ tool: "send", group: "acts outside", standing: "doubtful", lines: [] }],
+  wants: [],
   ...more,
 });
 
@@ -18,6 +19,8 @@ it("offers the keys that can do something, and says what they take back or keep"
   const refused = offeredKeys(card({ state: "quarantined" }), 90);
   expect(refused).toMatchObject({ a: expect.stringContaining("take the refusal back") });
   expect(refused).not.toHaveProperty("x");
+  const wanting = offeredKeys(card({ ready: 0, wants: ["a.example", "b.example"] }), 90);
+  expect(wanting).toMatchObject({ h: "h accept, and open a.example, b.example to it" });
   const isolated = offeredKeys(card({ answer: "isolated" }), 90);
   expect(isolated).toMatchObject({ a: expect.stringContaining("isolated only as before") });
   expect(isolated).not.toHaveProperty("i");

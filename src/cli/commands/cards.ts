@@ -17,6 +17,7 @@ import { type Proving, askProven, codeOption, ticketsFor } from "../proven.ts";
 const cardOptions = {
   "--accept": "accept what is marked +, for exactly these tools; it consents to no call",
   "--review": "also go through the tools in doubt, one key each, before accepting",
+  "--hosts <hosts...>": "accept what is marked +, and open these hosts to it: `host` or `host:port`",
   "--isolated": "accept it, and let it run isolated only",
   "--refuse": "refuse the server: it is not listed, and nothing of it is called",
   "--later": "no answer now: all stays as it is, and is not mentioned again until it changes",
@@ -35,16 +36,21 @@ export function register(program: Command): void {
   acts(command, cardOptions, (options, server?: string) => cards(server, options));
 }
 
-const choices = ["accept", "review", "isolated", "refuse", "later", "forget", "yesReads", "probe"] as const;
+const choices = ["accept", "review", "hosts", "isolated", "refuse", "later", "forget", "yesReads", "probe"] as const;
 
 /** Longer than the trial of a server takes; the daemon has an end for it. */
 const probeWaitMsMax = 150_000;
 
 /** The part of an answer that all servers of one command share. */
-type Way = { readonly days: number; readonly proving: Proving; readonly json: boolean };
+type Way = {
+  readonly hosts?: readonly string[];
+  readonly days: number;
+  readonly proving: Proving;
+  readonly json: boolean;
+};
 
 async function cards(server: string | undefined, options: Options): Promise<Outcome> {
-  const [choice, second] = choices.filter((name) => options[name] === true);
+  const [choice, second] = choices.filter((name) => options[name] !== undefined);
   if (second !== undefined) return failure("SG-USAGE", "Give one answer: the options of `cards` exclude each other.");
   const days = /^\d{1,5}$/.test(options.days) ? Number(options.days) : 0;
   if (days < 1 || days > daysMax) return failure("SG-USAGE", `\`--days\` takes a whole number from 1 to ${daysMax}.`);
@@ -60,8 +66,13 @@ async function cards(server: string | undefined, options: Options): Promise<Outc
   if (!answer.ok) return outcomeOf(answer, () => "");
   const card = answer.value.reply;
   if (choice === "review") return review(card, way);
+  if (choice === "hosts") return send(card, choice, [], { ...way, hosts: options.hosts ?? [] });
   if (choice !== undefined) return send(card, choice, [], way);
-  if (!process.stdin.isTTY || options.json === true || (card.ready === 0 && card.doubtful === 0))
+  if (
+    !process.stdin.isTTY ||
+    options.json === true ||
+    (card.ready === 0 && card.doubtful === 0 && card.wants.length === 0)
+  )
     return { exitCode: 0, json: answer.value.json, text: cardText(card) };
   return askKey(card, way);
 }
@@ -95,9 +106,10 @@ function cardText({ lines }: Reply<"card">): string {
   return lines.map((line) => shown(line, 400)).join("\n");
 }
 
-const keys: Readonly<Record<string, "accept" | "review" | "isolated" | "refuse" | "later">> = {
+const keys: Readonly<Record<string, "accept" | "review" | "hosts" | "isolated" | "refuse" | "later">> = {
   a: "accept",
   r: "review",
+  h: "hosts",
   i: "isolated",
   x: "refuse",
   l: "later",
@@ -105,7 +117,7 @@ const keys: Readonly<Record<string, "accept" | "review" | "isolated" | "refuse" 
 
 /** What each key would do to this card; one that could do nothing is not offered. */
 export function offeredKeys(
-  { state, ready, doubts, answer }: Reply<"card">,
+  { state, ready, doubts, answer, wants }: Reply<"card">,
   days: number,
 ): Readonly<Record<string, string>> {
   const lifts = state === "quarantined" ? ", and take the refusal back" : "";
@@ -115,6 +127,7 @@ export function offeredKeys(
     ...(doubts.length === 0
       ? {}
       : { r: `r review the ${many(doubts.length, "tool")} in doubt${ready === 0 ? "" : " first"}${lifts}` }),
+    ...(wants.length === 0 ? {} : { h: `h accept, and open ${shown(wants.join(", "), 200)} to it` }),
     ...(answer === "isolated" ? {} : { i: `i isolated only${lifts}` }),
     ...(state === "quarantined" ? {} : { x: "x refuse the server" }),
     l: "l later",
@@ -128,6 +141,7 @@ async function askKey(card: Reply<"card">, way: Way): Promise<Outcome> {
   const key = (await typed(`${Object.values(offered).join(" · ")} > `)).toLowerCase();
   const choice = Object.hasOwn(keys, key) && Object.hasOwn(offered, key) ? keys[key] : undefined;
   if (choice === undefined) return { exitCode: 1, json: undefined, text: "Nothing was answered." };
+  if (choice === "hosts") return send(card, choice, [], { ...way, hosts: card.wants });
   return choice === "review" ? review1(card, way) : send(card, choice, [], way);
 }
 
@@ -156,7 +170,7 @@ async function review1(card: Reply<"card">, way: Way): Promise<Outcome> {
   return send(card, "accept", reviewed, way);
 }
 
-type Choice = "accept" | "reads" | "isolated" | "refuse" | "later" | "forget";
+type Choice = "accept" | "hosts" | "reads" | "isolated" | "refuse" | "later" | "forget";
 
 type Shown = Pick<Reply<"card">, "server" | "digest">;
 type Answer = Request<"card-answer">;
@@ -166,8 +180,9 @@ async function send(card: Shown, choice: Choice, reviewed: readonly string[], wa
   return outcomeOf(await askProven(act, way.proving), (reply) => doneText(choice, reply));
 }
 
-function actOf({ server, digest }: Shown, choice: Choice, reviewed: readonly string[], { days }: Way): Answer {
-  return { kind: "card-answer", server, digest, choice, reviewed, days };
+function actOf({ server, digest }: Shown, choice: Choice, reviewed: readonly string[], { days, hosts }: Way): Answer {
+  const more = hosts === undefined ? {} : { hosts: [...hosts] };
+  return { kind: "card-answer", server, digest, choice, reviewed, days, ...more };
 }
 
 export function doneText(
@@ -181,6 +196,8 @@ export function doneText(
     const still = { quarantined: " still refused", flagged: " still flagged" }[state];
     return `Nothing was changed: \`${name}\` is${still ?? " on probation, and what is not accepted of it asks"}.`;
   }
+  if (choice === "hosts")
+    return `Opened, from the next start of \`${name}\` on: end the sessions of its clients, or wait until they end. Servers that write the workspace are asked about again while this one has a network and sees it: \`sluicegate policy explain\` names the line that ends that.`;
   if (choice === "forget") return `Forgotten: nothing is accepted of \`${name}\`.`;
   const open = ready + doubtful;
   const rest = open === 0 || refused !== undefined ? "" : ` ${many(open, "tool")} of ${tools} still ask.`;

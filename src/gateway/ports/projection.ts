@@ -19,6 +19,8 @@ export interface Projection {
   readonly tier: IsolationTier | "remote";
   /** Features that the tier lacks on this machine and the way to get them, one sentence each; empty for the best. */
   readonly notes: readonly string[];
+  /** Names of hosts that it wanted and that isolation by default closes to it. */
+  readonly wanted?: ReadonlySet<string> | undefined;
   /**
    * A call is about to be sent: its window opens, and what it may reach beyond the server's scope is granted until
    * `end`. `scope` is the text of the obligation. Undefined = at once, else resolves when it may be sent (`serial`). An

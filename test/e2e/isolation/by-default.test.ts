@@ -144,6 +144,26 @@ describe.skipIf(!best)("without a section `isolation` (needs tier A)", () => {
     },
   );
 
+  test("a host that it misses is opened on its card, by one answer that names it", { timeout: 60_000 }, async () => {
+    const { client, call } = await connect(own());
+    expect(await call("look_up")).not.toContain("address");
+    const card = await outputOf(["cards", "s"], env);
+    expect(card).toMatch(/hosts it wanted, which are closed to it: docs\.example/);
+    // A plain acceptance opens nothing, and the host of another service is not offered.
+    expect(await outputOf(["cards", "s", "--hosts", "docs.example"], env)).toMatch(
+      /^Opened, from the next start of `s` on/,
+    );
+    await client.close();
+    const opened = await connect(own());
+    expect(await opened.call("look_up")).toContain("address");
+    expect(await outputOf(["cards", "s"], env)).toMatch(/hosts that its card opened: docs\.example/);
+    expect(await outputOf(["cards", "s", "--forget"], env)).toMatch(/^Forgotten/);
+    await opened.client.close();
+    const closed = await connect(own());
+    expect(await closed.call("look_up")).not.toContain("address");
+    await closed.client.close();
+  });
+
   test("with that line, which is a whole section, the host has an address", { timeout: 60_000 }, async () => {
     const isolation = { backend: "where-possible", servers: { s: { net: { allow: ["docs.example"] } } } };
     const opened = await connect(own(), { ...allowing, isolation });

@@ -34,6 +34,10 @@ export class LateProjection implements Projection {
     return this.#inner?.notes ?? [this.#refusal ?? "The server is still being started in its projection."];
   }
 
+  get wanted(): Projection["wanted"] {
+    return this.#inner?.wanted;
+  }
+
   /** Call when the server runs. Calls that came meanwhile begin now; an earlier kill still takes effect. */
   launched(inner: Projection): void {
     if (this.#inner !== undefined) return;

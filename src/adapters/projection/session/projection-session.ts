@@ -67,6 +67,7 @@ const nothingDone: Conclusion = { committed: [], held: [] };
 class Session implements LaunchedProjection {
   readonly tier: IsolationTier;
   readonly notes: readonly string[];
+  readonly wanted: Launched["wanted"];
   readonly #launched: Launched;
   readonly #order: IsolationOrder;
   readonly #options: SessionOptions;
@@ -96,6 +97,7 @@ class Session implements LaunchedProjection {
     this.#options = options;
     this.tier = launched.tier;
     this.notes = launched.notes;
+    this.wanted = launched.wanted;
     const { workspace, places } = launched;
     const { mode, commit, per } = order.scope.files.workspace;
     const book = { server: order.server, places, commit, per };
