@@ -3,9 +3,10 @@
  * [--tool read|act] [--json]`.
  *
  * Starts the gateway as a user does, in front of one server, and measures calls a second with one client and with so many
- * at once, the records that a call adds to the log, and the memory of the gateway before and after so many sessions were
- * opened, used and ended one after another. Then the gateway is stopped and some runs are decided again out of the log:
- * a difference fails the measurement. `--before` measures another checkout beside this one.
+ * at once, the processor time of the gateway for each, the records that a call adds to the log, and the memory of the
+ * gateway before and after so many sessions were opened, used and ended one after another. Then the gateway is stopped and
+ * some runs are decided again out of the log: a difference fails the measurement. `--before` measures another checkout beside
+ * this one.
  */
 import { spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
@@ -15,7 +16,7 @@ import { DatabaseSync } from "node:sqlite";
 import { parseArgs } from "node:util";
 import { firstLine, startChild } from "../test/kit/client/child.ts";
 import { createSandbox, startGateway } from "../test/kit/gateway/run-gateway.ts";
-import { residentKilobytes } from "./processes.ts";
+import { cpuMicroseconds, residentKilobytes } from "./processes.ts";
 
 const { values } = parseArgs({
   options: {
@@ -119,6 +120,8 @@ function logged(home: string): { readonly records: number; readonly events: numb
 type Measured = {
   readonly oneClientPerSecond: number;
   readonly clientsPerSecond: number;
+  /** Processor time of the gateway for a call of many clients, in ms; other work on the machine does not change it much. */
+  readonly cpuMsPerCall: number;
   readonly recordsPerCall: number;
   readonly eventsPerCall: number;
   readonly residentBefore: number;
@@ -151,6 +154,7 @@ async function measure(checkout: string | undefined): Promise<Measured> {
     for (const session of sessions) await session.open();
     await settled();
     const before = logged(home);
+    const cpuBefore = cpuMicroseconds(pid, undefined);
     const start = performance.now();
     await Promise.all(
       sessions.map(async (session) => {
@@ -159,6 +163,7 @@ async function measure(checkout: string | undefined): Promise<Measured> {
     );
     const clientsPerSecond = (clients * calls) / ((performance.now() - start) / 1_000);
     await settled();
+    const cpuMsPerCall = (cpuMicroseconds(pid, undefined) - cpuBefore) / 1_000 / (clients * calls);
     const after = logged(home);
     for (const session of sessions) await session.end();
     await settled();
@@ -179,6 +184,7 @@ async function measure(checkout: string | undefined): Promise<Measured> {
     return {
       oneClientPerSecond,
       clientsPerSecond,
+      cpuMsPerCall,
       recordsPerCall: (after.records - before.records) / (clients * calls),
       eventsPerCall: (after.events - before.events) / (clients * calls),
       residentBefore,
@@ -203,12 +209,12 @@ function replay(run: string, launcher: string, env: Readonly<Record<string, stri
 }
 
 function shown(name: string, measured: Measured): string {
-  const { oneClientPerSecond, clientsPerSecond, recordsPerCall, eventsPerCall } = measured;
+  const { oneClientPerSecond, clientsPerSecond, cpuMsPerCall, recordsPerCall, eventsPerCall } = measured;
   const { residentBefore, residentAfter, sessionsSeconds } = measured;
   const megabytes = (kilobytes: number): string => (kilobytes / 1_024).toFixed(0);
   return [
     `${name}:`,
-    `  one client ${oneClientPerSecond.toFixed(0)} calls/s; ${values.clients} clients ${clientsPerSecond.toFixed(0)} calls/s (${(clientsPerSecond / oneClientPerSecond).toFixed(2)} of one)`,
+    `  one client ${oneClientPerSecond.toFixed(0)} calls/s; ${values.clients} clients ${clientsPerSecond.toFixed(0)} calls/s (${(clientsPerSecond / oneClientPerSecond).toFixed(2)} of one), ${cpuMsPerCall.toFixed(2)} ms of processor time a call`,
     `  ${recordsPerCall.toFixed(2)} records and ${eventsPerCall.toFixed(2)} events a call; the decisions of ${replayedRuns} runs are the same again`,
     `  ${values.sessions} sessions one after another in ${sessionsSeconds.toFixed(1)} s; RSS ${megabytes(residentBefore)} -> ${megabytes(residentAfter)} MB`,
   ].join("\n");

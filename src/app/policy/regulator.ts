@@ -27,7 +27,14 @@ import { sha256 } from "./policy-source.ts";
 
 type Port = Pick<
   LoadedPolicy,
-  "regulated" | "risks" | "startProblem" | "stateDigest" | "sharedVerdict" | "describeRegulation" | "shortlist"
+  | "regulated"
+  | "remembersLists"
+  | "risks"
+  | "startProblem"
+  | "stateDigest"
+  | "sharedVerdict"
+  | "describeRegulation"
+  | "shortlist"
 >;
 
 export type Regulation = { readonly mechanism: SealedMechanism; readonly port: Port };
@@ -51,6 +58,7 @@ export function makeRegulation(compiled: CompiledPolicy, frame: Frame, model: Po
     mechanism: seal(mechanism),
     port: {
       regulated: followsState(compiled, game),
+      remembersLists: remembersLists(compiled),
       risks: game.risks,
       startProblem: problem ?? startProblem(regulator)?.sentence,
       stateDigest: (run, at) => sha256(exposureKey(regulator, stateOf(run.q), memoryOf(run), at)),
@@ -80,6 +88,12 @@ function followsState({ ir, regulation }: CompiledPolicy, game: Game): boolean {
   const restricts = ir.hazards.length > 0 || ir.rules.some(({ tier }) => tier !== "allow");
   const offers = leases.length > 0 || shortlistMax !== undefined || models.embedded || models.judge !== undefined;
   return !game.trivial || restricts || offers || ir.flow === "strict";
+}
+
+/** Whether an event makes a run remember more than what it says by itself: what of the lists it hides, or asks models. */
+function remembersLists({ regulation }: CompiledPolicy): boolean {
+  const { filter, shortlistMax, models } = regulation;
+  return filter.kind !== "replace" || shortlistMax !== undefined || models.embedded || models.judge !== undefined;
 }
 
 type Made = { readonly game: Game; readonly problem: string | undefined };

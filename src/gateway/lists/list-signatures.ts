@@ -109,6 +109,12 @@ export class ListWatch {
     });
   }
 
+  /** The same of several runs whose lists depend on their state. */
+  stirred(members: Iterable<LiveRun>): void {
+    if (this.#ears.size === 0) return;
+    for (const live of members) if (live.policy.regulated && !live.ended) this.moved(live);
+  }
+
   /** The run is over, and what hid something with it: the next message begins another one. */
   ended(live: LiveRun): void {
     for (const ear of this.#ears) {

@@ -92,6 +92,22 @@ describe("a legacy client", () => {
     expect(said(stage.client)).toEqual([]);
   });
 
+  it.each([true, false])(
+    "hears what another client of its user hides, also where it folds that later (%s)",
+    async (now) => {
+      const policy = { ...regulated(), remembersLists: now };
+      const stage = new Stage({ policy, facts: { process: { pid: 7, startedAt: "1" } } });
+      const other = stage.connect({ process: { pid: 8, startedAt: "1" } });
+      for (const client of [stage.client, other]) {
+        await ask(stage, initialize, client);
+        expect(namesOf(await ask(stage, list("tools/list"), client))).toContain("send_mail");
+      }
+      await ask(stage, call("read_secret", 2), other);
+      expect(said(stage.client)).toEqual([{ method: "notifications/tools/list_changed" }]);
+      expect(namesOf(await ask(stage, list("tools/list", "l2")))).toEqual(["read_secret", "read_file"]);
+    },
+  );
+
   it("hears nothing before it asked for a list, and nothing that was not declared", async () => {
     const stage = new Stage({ policy: regulated() });
     await ask(stage, initialize);

@@ -70,6 +70,10 @@ export interface PolicyDecides {
   permitsQuestions(server: string): boolean;
   /** Lists may depend on the state of the run, so that they are neither cached nor shared. */
   readonly regulated: boolean;
+  /**
+   * What a list would show right after an event becomes part of the state: filters that remember, models and shortlists.
+   */
+  readonly remembersLists: boolean;
   /** What an event does to the automata of rules over time can depend on the stores of that moment. */
   readonly looksBackAtStores: boolean;
   /** Risks that an approver can accept for a run, each `HAZARD MOVE`. */

@@ -91,7 +91,13 @@ async function call(stage: Stage, client: FakeClient, name: string, more: JsonOb
 describe("runs", () => {
   it("have one watcher: a second one does not take its place unseen", () => {
     const { runs } = stageOf().gateway;
-    const watcher = { grew: () => undefined, moved: () => undefined, resumed: () => undefined, ending: async () => [] };
+    const watcher = {
+      grew: () => undefined,
+      stirred: () => undefined,
+      moved: () => undefined,
+      resumed: () => undefined,
+      ending: async () => [],
+    };
     expect(() => runs.watch(watcher)).toThrow("the runs are followed already");
   });
 

@@ -42,6 +42,8 @@ import type { RunRow, Waiting } from "../ports/store.ts";
 export interface RunWatcher {
   /** The state of a run has changed in this turn, or it has ended. */
   moved(live: LiveRun): void;
+  /** The state of these changes when it is next looked at. */
+  stirred(members: Iterable<LiveRun>): void;
   /** So many events entered a stream, or were read of it; `subject` stands for it. */
   grew(subject: LiveRun, events: number): void;
   /** A run is taken up again; its history has more to be learnt from than its state. */
@@ -74,7 +76,8 @@ export class RunRegistry {
     this.shared = new SharedStates(services.log.store);
     this.streams = new LineageStreams(services, {
       spread: (live) => this.shared.spread(live, this.#sharing()),
-      moved: (live) => this.#moved(live),
+      moved: this.#moved,
+      stirred: (members) => this.#watcher?.stirred(members),
       row: (live) => rowOf(live, services.clock.wallMs()),
       grew: (subject, events) => this.#watcher?.grew(subject, events),
       reading: (lineage) => [...this.#relatives.liveOf(lineage)].some(({ arrived }) => arrived !== undefined),
@@ -370,9 +373,7 @@ export class RunRegistry {
     for (const stream of this.streams.all()) yield* stream.remembered();
   }
 
-  #moved(live: LiveRun): void {
-    this.#watcher?.moved(live);
-  }
+  readonly #moved = (live: LiveRun): void => this.#watcher?.moved(live);
 
   #foldOne(live: LiveRun, event: RunEvent, batch: EventBatch): Result<void, string> {
     const before = live.state.q;

@@ -92,6 +92,10 @@ export class StateWatch implements RunWatcher, LinkWatch {
     else this.#state.lists.moved(live);
   }
 
+  stirred(members: Iterable<LiveRun>): void {
+    this.#state.lists.stirred(members);
+  }
+
   async ending(live: LiveRun): Promise<readonly string[]> {
     const { runObligations, withheld, tasks, inDoubt } = this.#state;
     const owed = await runObligations.ending(live);

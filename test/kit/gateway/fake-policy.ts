@@ -183,6 +183,7 @@ export function fakePolicy(mechanisms: readonly FakeMechanism[] = [], changes: P
     findings: (entry) => changes.findings?.(entry) ?? { verdict: "allow", findings: [] },
     permitsQuestions: () => changes.questions !== "named",
     regulated: changes.regulation !== undefined,
+    remembersLists: changes.regulation !== undefined,
     looksBackAtStores: false,
     risks: ["leak fire repo anyone", "leak host.send"],
     startProblem: undefined,

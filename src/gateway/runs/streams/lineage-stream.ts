@@ -56,6 +56,8 @@ export type StreamSetup = {
   readonly grew: (subject: LiveRun, events: number) => void;
   /** The state of a run has changed in this turn. */
   readonly moved: (live: LiveRun) => void;
+  /** The state of these will have changed when it is next looked at. */
+  readonly stirred: (members: ReadonlySet<LiveRun>) => void;
   /** Some run of the lineage is still reading its history, and may need any entry. */
   readonly reading: (lineage: string) => boolean;
 };
@@ -291,6 +293,7 @@ export class LineageStream implements JoinedStream {
       this.catchUp(other);
       this.#setup.moved(other);
     }
+    this.#setup.stirred(this.members);
     for (const plain of this.#plain.values()) if (foldsAtOnce(plain, live)) this.catchUp(plain);
     if (this.#changed === undefined) return;
     batch.shared = this.#changed;
@@ -308,5 +311,5 @@ export class LineageStream implements JoinedStream {
 }
 
 function foldsAtOnce({ policy }: LiveRun, from: LiveRun): boolean {
-  return policy.regulated || policy.looksBackAtStores || policy.digest !== from.policy.digest;
+  return policy.remembersLists || policy.looksBackAtStores || policy.digest !== from.policy.digest;
 }
