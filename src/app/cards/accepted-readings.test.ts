@@ -60,6 +60,17 @@ it("knows what was refused or found even where the readings cannot be read, at a
   expect(told).toHaveLength(2);
 });
 
+it("takes readings off the record whose last day is over, so that a clock that is set back brings none back", async () => {
+  const files = made();
+  const until = { ...reading("old"), until: "2026-01-01" };
+  await files.change(() => ok({ readings: [until, reading("s")], servers: new Map() }));
+  const readings = new AcceptedReadings(files, () => undefined);
+  expect(await readings.endDays("2026-01-01")).toBe(false);
+  expect(await readings.endDays("2026-01-02")).toBe(true);
+  expect(files.read()).toMatchObject({ value: { readings: [reading("s")] } });
+  expect(counting(readings)).toEqual(["s"]);
+});
+
 it("takes a folder that leads nowhere, or that others can write, for an error with a way on", async () => {
   const files = made();
   const folder = dirname(files.accepted);

@@ -9,7 +9,10 @@ import { privateFolder } from "../../adapters/keys/key-files.ts";
 import type { PolicySource } from "../../policy/canonical/policy-document.ts";
 import { stateHome } from "../../adapters/daemon/paths.ts";
 import { type Result, ok } from "../../core/result.ts";
+import { notice } from "../../gateway/decision/notice.ts";
 import { whyUnread } from "../state/text-file.ts";
+import { notEnded } from "./card-acts.ts";
+import { cardCommand } from "./card-command.ts";
 import type { ServerAnswer, ServerAnswers } from "./card-answers.ts";
 import { CardFiles, type CardState } from "./card-files.ts";
 
@@ -73,6 +76,25 @@ export class AcceptedReadings {
     const changed = this.#read();
     if (changed) for (const listener of this.#listeners) listener();
     return changed;
+  }
+
+  /** Takes readings off the record whose last day is before this one; true where there were some. To be called now and then. */
+  async endDays(day: string): Promise<boolean> {
+    const ended = this.#state.readings.filter((one) => !notEnded([one], day).includes(one));
+    if (ended.length === 0) return false;
+    const done = await this.#files.change(({ readings, servers }) =>
+      ok({ servers, readings: notEnded(readings, day) }),
+    );
+    if (!done.ok) return false; // they count no more all the same, and it is tried again
+    for (const server of new Set(ended.map((one) => one.server)))
+      this.#tell(
+        notice(
+          `The days are over for which you accepted tools of server \`${server}\`: their calls ask.`,
+          ` Answer its card again: \`${cardCommand(server)}\`.`,
+        ),
+      );
+    this.refresh();
+    return true;
   }
 
   /** Evidence against a server: in force at once, before it is on record. False where there is some already. */
@@ -175,11 +197,8 @@ export class AcceptedReadings {
 /** The earlier answer with what the later one takes away; undefined where neither takes anything. */
 function stricterOf(earlier: ServerAnswer | undefined, later: ServerAnswer): ServerAnswer | undefined {
   const answers = [earlier?.answer, later.answer];
-  const answer = restrictions.find((one) => answers.includes(one));
+  const answer = (["refused", "isolated"] as const).find((one) => answers.includes(one));
   const flagged = earlier?.flagged ?? later.flagged;
   if (answer === undefined && flagged === undefined) return earlier;
   return { ...later, answer: answer ?? later.answer, ...(flagged === undefined ? {} : { flagged }) };
 }
-
-/** Answers without which more would be permitted, the stricter first. */
-const restrictions = ["refused", "isolated"] as const;

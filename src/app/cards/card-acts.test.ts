@@ -51,7 +51,16 @@ function cardOf(answer: ServerAnswer | undefined, server = "app"): Card {
     packs: [],
     probe: undefined,
   };
-  return makeCard({ server, digest: "d", listed: true, tools: [tool], answer, until: undefined, ...nothing });
+  return makeCard({
+    server,
+    digest: "d",
+    listed: true,
+    earlier: [],
+    tools: [tool],
+    answer,
+    until: undefined,
+    ...nothing,
+  });
 }
 
 /** What is on record of the server after an answer to the card that showed `shown`, given where `now` stood by then. */
@@ -107,6 +116,16 @@ describe("an answer that needs no proof", () => {
     const act: CardAct = { choice: "refuse", reviewed: [], days: 90, by: "os:1" };
     expect(answered(cardOf(undefined, "a.b"), act, 0)).toMatchObject({ ok: true });
   });
+});
+
+it("an answer takes readings away whose last day is over: a clock that is set back does not bring them back", () => {
+  const act: CardAct = { choice: "accept", reviewed: [], days: 90, by: "os:1" };
+  const made = answered(cardOf(undefined), act, Date.UTC(2026, 0, 2));
+  const ended = { ...reading, server: "other", until: "2026-01-01" };
+  const last = { ...reading, server: "other", tool: "last", until: "2026-01-02" };
+  const done = made.ok ? made.value.change({ readings: [ended, last], servers: new Map() }) : made;
+  const left = done.ok ? done.value.readings.map(({ server, tool }) => `${server}.${tool}`) : done.error;
+  expect(left).toEqual(["other.last", "app.get_status"]);
 });
 
 describe("an answer that accepts", () => {

@@ -64,7 +64,8 @@ export function answered(card: Card, act: CardAct, nowMs: number): Result<Answer
     const after = recordAfter(card, act, before, nowMs);
     if (after === undefined) servers.delete(server);
     else servers.set(server, { ...after, ...record(before) });
-    return ok({ readings: readingsAfter(card, choice, state, made), servers });
+    const readings = readingsAfter(card, choice, state, made);
+    return ok({ readings: notEnded(readings, today(nowMs)), servers });
   };
   return ok({ change, covered: covered.value });
 }
@@ -135,6 +136,11 @@ function recordAfter(
     case "reads":
       return { answer: before?.answer === "isolated" ? "isolated" : "accepted", ...made };
   }
+}
+
+/** Readings that count on a day: one whose last day is over is gone for good, whatever a clock says later. */
+export function notEnded(readings: readonly ReadingText[], day: string): readonly ReadingText[] {
+  return readings.filter(({ until }) => until >= day);
 }
 
 function readingsAfter(

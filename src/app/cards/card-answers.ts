@@ -25,7 +25,12 @@ export type ServerAnswer = {
 export type ServerAnswers = ReadonlyMap<string, ServerAnswer>;
 
 /** Servers on record. */
-const serversMax = 1_000;
+export const serversMax = 1_000;
+
+/** Answers without which more would be permitted. */
+export function isRestriction(answer: CardAnswer): boolean {
+  return answer === "refused" || answer === "isolated";
+}
 
 export function answersText(servers: ServerAnswers): string {
   return `${JSON.stringify({ version: 1, servers: Object.fromEntries(servers) }, undefined, 1)}\n`;

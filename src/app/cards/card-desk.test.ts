@@ -216,6 +216,23 @@ it("shows a refused server after a restart, where the refusal is taken back, and
   expect(later.servers()).toEqual([]);
 });
 
+it("ends its notices of a server that lists something else again and again", () => {
+  const scene = new Scene();
+  for (let turn = 0; turn < 40; turn += 1) scene.sees([{ ...look, description: `Get the status ${turn % 20}.` }]);
+  expect(scene.told).toHaveLength(5);
+  expect(scene.told.at(-1)).toMatch(/changes its list again and again.*`sluicegate cards app`\.$/);
+});
+
+it("names every command that was started under the name of a server", () => {
+  const scene = new Scene();
+  const starts = (command: string): void =>
+    scene.desk.reached("app", { kind: "stdio", command, args: ["app.js"], env: {}, workingDirectory: "/" });
+  for (const command of ["node", "deno", "node", "deno"]) starts(command);
+  scene.sees([look]);
+  const text = cardLines(scene.desk.card("app")!).join("\n");
+  expect(text).toContain("started as: deno app.js\n  also started under this name: node app.js\n");
+});
+
 it("says what the policy lets an isolated server touch", () => {
   const scene = new Scene();
   const file = join(scene.files.accepted, "../../policy.yaml");

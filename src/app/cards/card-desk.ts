@@ -32,6 +32,12 @@ import type { TrialDesk } from "./trials/trial-desk.ts";
 /** Servers whose lists are remembered; of any more the oldest have no card until they list again. */
 const serversMax = 256;
 
+/** Notices of one server about lists that are not accepted, each about another list. */
+const noticesMax = 5;
+
+/** Other commands under the name of a server that its card shows. */
+const startsMax = 4;
+
 export type CardDeskParts = {
   readonly files: CardFiles;
   readonly readings: AcceptedReadings;
@@ -51,8 +57,10 @@ type Known = {
   target?: ServerTarget;
   declared?: { readonly name: string; readonly version: string };
   list?: SeenList;
-  /** The set of tools that the operator was told of. */
-  told?: string;
+  /** Commands under this name before the one that was started last, as cards show them. */
+  readonly earlier: Set<string>;
+  /** The sets of tools that the operator was told of. */
+  readonly told: Set<string>;
 };
 
 export class CardDesk implements Cards {
@@ -64,7 +72,12 @@ export class CardDesk implements Cards {
   }
 
   reached(server: string, target: ServerTarget): void {
-    this.#known(server).target = target;
+    const known = this.#known(server);
+    const { starts } = serverFacts(target);
+    if (known.target !== undefined) known.earlier.add(serverFacts(known.target).starts);
+    known.earlier.delete(starts);
+    for (const oldest of known.earlier) if (known.earlier.size > startsMax) known.earlier.delete(oldest);
+    known.target = target;
   }
 
   declared(server: string, name: string, version: string): void {
@@ -76,8 +89,9 @@ export class CardDesk implements Cards {
     known.list = list;
     const open = list.contracts.filter(isOpen).length;
     // Calls of a server that is refused do not ask: they are told why, and how that is taken back.
-    if (open === 0 || known.told === list.digest || this.refusal(list.server) !== undefined) return;
-    known.told = list.digest;
+    if (open === 0 || known.told.has(list.digest) || this.refusal(list.server) !== undefined) return;
+    if (known.told.size >= noticesMax) return;
+    known.told.add(list.digest);
     const answer = this.#parts.readings.state.servers.get(list.server);
     // What an answer that left tools open was about needs no second notice.
     const changed = list.entries.some(
@@ -90,7 +104,9 @@ export class CardDesk implements Cards {
         : "that changed or are new: their calls ask";
     this.#parts.tell(
       notice(
-        `Server \`${list.server}\` lists ${many(open, "tool")} ${what}.`,
+        known.told.size < noticesMax
+          ? `Server \`${list.server}\` lists ${many(open, "tool")} ${what}.`
+          : `Server \`${list.server}\` changes its list again and again: no more is said of that.`,
         ` Answer its card once: \`${cardCommand(list.server)}\`.`,
       ),
     );
@@ -128,7 +144,7 @@ export class CardDesk implements Cards {
 
   /** Undefined for a server that listed nothing yet and of which nothing is on record. */
   card(server: string): Card | undefined {
-    const { list, target, declared } = this.#servers.get(server) ?? {};
+    const { list, target, declared, earlier } = this.#servers.get(server) ?? {};
     const { readings, servers } = this.#parts.readings.state;
     const answer = servers.get(server);
     if (list === undefined && answer === undefined) return undefined;
@@ -144,6 +160,7 @@ export class CardDesk implements Cards {
     return makeCard({
       server,
       facts: target === undefined ? undefined : serverFacts(target),
+      earlier: [...(earlier ?? [])],
       declared,
       digest: cardDigest(tools, answer, probe),
       tools,
@@ -194,6 +211,7 @@ export class CardDesk implements Cards {
     const written = await files.change(made.value.change);
     if (!written.ok) return written;
     readings.refresh();
+    this.#servers.get(server)?.told.clear();
     const quiet = toolsOf(card).filter(({ findings }) => findings.length === 0);
     await answeredFor(server, {
       covered: made.value.covered.map(({ entry }) => entry),
@@ -234,7 +252,7 @@ export class CardDesk implements Cards {
   }
 
   #known(server: string): Known {
-    const known = this.#servers.get(server) ?? {};
+    const known = this.#servers.get(server) ?? { earlier: new Set(), told: new Set() };
     this.#servers.set(server, known);
     return known;
   }

@@ -34,6 +34,7 @@ const card = makeCard({
   facts: undefined,
   declared: undefined,
   listed: true,
+  earlier: [],
   digest: "d".repeat(64),
   tools,
   isolation: undefined,

@@ -140,6 +140,43 @@ describe("the files of cards", () => {
     expect(existsSync(files.accepted)).toBe(false);
   });
 
+  it("make room for a refusal, however many cards were left open or however much their tools are called", async () => {
+    const files = made();
+    const many = Array.from({ length: 1_000 }, (_, at) => [`s${at}`, answer(at === 7 ? "isolated" : "later")] as const);
+    expect((await files.change(() => ok({ readings: [], servers: new Map(many) }))).ok).toBe(true);
+    const refused = ["bad", answer("refused")] as const;
+    expect(
+      (await files.change(({ servers }) => ok({ readings: [], servers: new Map([...servers, refused]) }))).ok,
+    ).toBe(true);
+    expect(files.servers()).toMatchObject({
+      value: new Map([
+        ["s7", expect.anything()],
+        ["bad", expect.anything()],
+      ]),
+    });
+    const tools = Object.fromEntries(
+      Array.from({ length: 18 }, (_, at) => [`${at}`.repeat(1_000_000), "a".repeat(64)]),
+    );
+    const long = ["long", answer("later", { tools })] as const;
+    expect((await files.change(({ servers }) => ok({ readings: [], servers: new Map([...servers, long]) }))).ok).toBe(
+      true,
+    );
+    expect(files.servers()).toMatchObject({
+      value: new Map([
+        ["s7", expect.anything()],
+        ["bad", expect.anything()],
+      ]),
+    });
+    const isolated = ["long", answer("isolated", { tools })] as const;
+    expect(
+      await files.change(({ servers }) => ok({ readings: [], servers: new Map([...servers, isolated]) })),
+    ).toMatchObject({
+      ok: false,
+      error: expect.stringMatching(/answers\.json may hold.*--forget/),
+    });
+    expect(files.servers().ok).toBe(true);
+  });
+
   it("take the changes of several processes one after the other", async () => {
     const files = made();
     const others = Array.from({ length: 8 }, () => new CardFiles(join(files.accepted, "../..")));

@@ -17,7 +17,7 @@ import { diagnosticLine } from "../policy/diagnostic-line.ts";
 import { today } from "../policy/policy-source.ts";
 import { shortPath } from "../state/sentences.ts";
 import { fileSentence, textFile, whyUnread, whyUnwritten } from "../state/text-file.ts";
-import { type ServerAnswers, answersText, readAnswers } from "./card-answers.ts";
+import { type ServerAnswers, answersText, isRestriction, readAnswers, serversMax } from "./card-answers.ts";
 
 /** Bytes of the file of answers: a digest for each tool of each server. */
 const answersBytesMax = 16_777_216;
@@ -107,7 +107,12 @@ export class CardFiles {
   }
 
   #write(before: CardState, { readings, servers }: CardState): Result<void, string> {
-    const [document, answered] = [documentText(readings), answersText(servers)];
+    const [document, answered] = [documentText(readings), boundedAnswers(servers)];
+    if (answered === undefined) {
+      return err(
+        `More answers than ${shortPath(this.answers)} may hold: take those of servers back that you no longer use, with \`sluicegate cards NAME --forget\`.`,
+      );
+    }
     if (readings.length > readingsMax || document.length > policyTextUnitsMax) {
       return err(
         `More readings than ${shortPath(this.accepted)} may hold: remove those of servers that you no longer use from it.`,
@@ -196,6 +201,21 @@ function openedHosts(
     if (hosts === undefined || hosts.until < now || answer === "refused" || flagged !== undefined) return [];
     return [[server, { net: { allow: [...hosts.allow] } }] as const];
   });
+}
+
+/**
+ * The text of the answers. Where they are too many or too long, those that restrict and open nothing make room: a refusal must find it,
+ * and what such an answer is good for is one notice less. Undefined where there is no room for what restricts.
+ */
+function boundedAnswers(servers: ServerAnswers): string | undefined {
+  const restricting = new Map(
+    [...servers].filter(([, one]) => isRestriction(one.answer) || one.flagged !== undefined || one.hosts !== undefined),
+  );
+  for (const kept of [servers, restricting]) {
+    const text = kept.size > serversMax ? undefined : answersText(kept);
+    if (text !== undefined && Buffer.byteLength(text) <= answersBytesMax) return text;
+  }
+  return undefined;
 }
 
 function documentText(readings: readonly ReadingText[]): string {

@@ -29,6 +29,7 @@ function answeredWith(
     server: "app",
     digest: "d",
     listed: true,
+    earlier: [],
     tools: [],
     answer: before,
     until: undefined,

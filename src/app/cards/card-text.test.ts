@@ -16,6 +16,7 @@ const lines = (more: Partial<CardFacts>): readonly string[] =>
       declared: undefined,
       digest: "d".repeat(64),
       listed: true,
+      earlier: [],
       tools: [],
       isolation: undefined,
       scope: [],

@@ -57,6 +57,7 @@ function headLines(card: Card): readonly string[] {
     `  ${stateWords[card.state]}${card.until === undefined ? "" : `; until ${card.until}`}`,
     ...flagged,
     ...(facts === undefined ? [] : [`  started as: ${escaped(facts.starts, 150)}`]),
+    ...card.earlier.map((starts) => `  also started under this name: ${escaped(starts, 140)}`),
     ...(fetched === undefined ? [] : [`  package ${escaped(fetched.name)}, ${version}; ${publisher}`]),
     ...(answer?.answer === "isolated"
       ? ["  accepted only where it runs isolated; elsewhere its calls are refused"]

@@ -66,6 +66,7 @@ const facts = (more: Partial<CardFacts> = {}): CardFacts => ({
   declared: { name: "App", version: "1.2.3" },
   digest: "d".repeat(64),
   listed: true,
+  earlier: [],
   tools: seen([list, send, vague]),
   isolation: undefined,
   scope: [],

@@ -41,6 +41,8 @@ export type SeenTool = {
 export type CardFacts = {
   readonly server: string;
   readonly facts: ServerFacts | undefined;
+  /** Other commands or addresses that were used under its name: what is accepted of it counts for each of them. */
+  readonly earlier: readonly string[];
   /** What the server calls itself: its own words. */
   readonly declared: { readonly name: string; readonly version: string } | undefined;
   /** What an answer is bound to. */

@@ -26,6 +26,7 @@ import { protectedInstallation } from "../state/self-protection.ts";
 import { type MoreMechanisms, type PolicyOptions, PolicyFiles } from "../policy/policy-files.ts";
 import { isolationTiers } from "../../core/isolation/scope.ts";
 import { AcceptedReadings } from "../cards/accepted-readings.ts";
+import { today } from "../policy/policy-source.ts";
 import { CardDesk } from "../cards/card-desk.ts";
 import { CardFiles } from "../cards/card-files.ts";
 import { TrialDesk } from "../cards/trials/trial-desk.ts";
@@ -133,7 +134,7 @@ export async function compose(setup: CompositionSetup): Promise<Result<Compositi
   await gateway.restore();
   readings.watch();
   const kept = { log: log.value, keys: keys.value, keepDays, keepBytes, clock, clients: setup.clients };
-  const stop = keepHouse({ gateway, trust, policies, ...kept }, setup.tell);
+  const stop = keepHouse({ gateway, trust, policies, readings, ...kept }, setup.tell);
   const close = async (): Promise<void> => {
     await stop();
     trust.stop();
@@ -263,10 +264,10 @@ async function openLog(store: Store, keys: LogKeys, clock: Clock): Promise<Resul
 }
 
 type Kept = Pick<RetentionSetup, "log" | "keys" | "keepDays" | "keepBytes" | "clock" | "clients"> &
-  Pick<Composition, "gateway" | "policies"> & { readonly trust: LogTrust };
+  Pick<Composition, "gateway" | "policies"> & { readonly trust: LogTrust; readonly readings: AcceptedReadings };
 
 function keepHouse(
-  { gateway, log, trust, policies, ...kept }: Kept,
+  { gateway, log, trust, policies, readings, ...kept }: Kept,
   tell: (text: string) => void,
 ): () => Promise<void> {
   const retention = logRetention({ ...retained(gateway, trust), ...kept, log, tell });
@@ -274,6 +275,7 @@ function keepHouse(
     void trust.keep();
     void gateway.expire();
     policies.newDay(kept.clock.wallMs());
+    void readings.endDays(today(kept.clock.wallMs()));
     void log.checkpoint(kept.clock.monotonicMs());
   }, houseKeepingMs);
   let told = false;
