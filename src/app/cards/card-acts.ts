@@ -21,6 +21,8 @@ export type CardAct = {
   readonly days: number;
   /** With the choice `hosts`: what is opened to the server. */
   readonly hosts?: readonly string[];
+  /** With the choice `hosts`: the server sees the workspace as before. */
+  readonly workspace?: boolean;
   /** Who answers, and by which factor. */
   readonly by: string;
 };
@@ -82,22 +84,25 @@ export function standingText(answer: ServerAnswer | undefined): string {
 
 /** Hosts of the answer, else those that were open and that nothing speaks against. */
 function recordFor(
-  { choice, hosts = [] }: CardAct,
+  { choice, hosts = [], workspace = false }: CardAct,
   until: string,
 ): (before: ServerAnswer | undefined) => Pick<ServerAnswer, "hosts"> {
-  if (choice === "hosts") return () => ({ hosts: { allow: [...new Set(hosts)], until } });
+  if (choice === "hosts") return () => ({ hosts: { allow: [...new Set(hosts)], until, workspace } });
   return (before) => {
     const stays = choice !== "refuse" && before?.hosts !== undefined && before.flagged === undefined;
     return stays ? { hosts: before.hosts } : {};
   };
 }
 
-function wrongFor({ server, answer, network }: Card, { choice, days, hosts = [] }: CardAct): string | undefined {
+function wrongFor(
+  { server, answer, network }: Card,
+  { choice, days, hosts = [], workspace }: CardAct,
+): string | undefined {
   if (!Number.isInteger(days) || days < 1 || days > daysMax) return `Give a whole number of days from 1 to ${daysMax}.`;
   if (givesMore(choice) && choice !== "forget" && !usableServer.test(server))
     return "The name of this server cannot be written in a policy: give it one without dots and spaces in the client.";
   if (choice === "hosts") return whyNoHosts(network, hosts);
-  if (hosts.length > 0) return "Hosts are opened by the answer `hosts` alone.";
+  if (hosts.length > 0 || workspace !== undefined) return "Hosts are opened by the answer `hosts` alone.";
   if (choice !== "reads") return undefined;
   // Given for many servers at once, unseen.
   const name = shown(server, 64);

@@ -8,6 +8,9 @@ import { hostsMax, whyNoHost } from "./card-hosts.ts";
 export const cardAnswers = ["accepted", "isolated", "refused", "later"] as const;
 export type CardAnswer = (typeof cardAnswers)[number];
 
+/** Hosts that were opened to a server, the last day of that, and whether it sees the workspace as before. */
+export type OpenedHosts = { readonly allow: readonly string[]; readonly until: string; readonly workspace: boolean };
+
 export type ServerAnswer = {
   readonly answer: CardAnswer;
   /** ISO 8601. */
@@ -18,8 +21,7 @@ export type ServerAnswer = {
   readonly tools: { readonly [tool: string]: string };
   /** Evidence against the server since: its readings do not count until the card is answered again. */
   readonly flagged?: string;
-  /** Hosts that were opened to it, and the last day of that. */
-  readonly hosts?: { readonly allow: readonly string[]; readonly until: string };
+  readonly hosts?: OpenedHosts;
 };
 
 export type ServerAnswers = ReadonlyMap<string, ServerAnswer>;
@@ -72,11 +74,13 @@ function answerOf(value: Json): ServerAnswer | undefined {
 
 function hostsIn(value: Json): ServerAnswer["hosts"] {
   const [allow, until] = [member(value, "allow"), stringMember(value, "until")];
-  if (!isArray(allow) || until === undefined || !/^\d{4}-\d\d-\d\d$/.test(until)) return undefined;
+  const workspace = member(value, "workspace");
+  if (!isArray(allow) || typeof workspace !== "boolean" || until === undefined || !/^\d{4}-\d\d-\d\d$/.test(until))
+    return undefined;
   const texts = allow.filter((one) => typeof one === "string");
   const usable =
     texts.length === allow.length && texts.length <= hostsMax && texts.every((one) => whyNoHost(one) === undefined);
-  return usable ? { allow: texts, until } : undefined;
+  return usable ? { allow: texts, until, workspace } : undefined;
 }
 
 function textsIn(value: Json | undefined): { readonly [name: string]: string } | undefined {

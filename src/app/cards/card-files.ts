@@ -192,14 +192,15 @@ export class CardFiles {
   }
 }
 
+type Opened = { readonly net: { readonly allow: string[] }; readonly files?: { readonly workspace: { mode: "none" } } };
+
 /** The isolation of servers to which a card opened hosts. */
-function openedHosts(
-  servers: ServerAnswers,
-): readonly (readonly [string, { readonly net: { readonly allow: string[] } }])[] {
+function openedHosts(servers: ServerAnswers): readonly (readonly [string, Opened])[] {
   const now = today();
   return [...servers].flatMap(([server, { answer, flagged, hosts }]) => {
     if (hosts === undefined || hosts.until < now || answer === "refused" || flagged !== undefined) return [];
-    return [[server, { net: { allow: [...hosts.allow] } }] as const];
+    const unseen = hosts.workspace ? {} : { files: { workspace: { mode: "none" } as const } };
+    return [[server, { net: { allow: [...hosts.allow] }, ...unseen }] as const];
   });
 }
 

@@ -10,7 +10,7 @@ import { CardFiles } from "./card-files.ts";
 import type { CardNetwork } from "./card-hosts.ts";
 import { makeCard } from "./card.ts";
 
-const hosts = { allow: ["api.example:443"], until: "2999-01-01" };
+const hosts = { allow: ["api.example:443"], until: "2999-01-01", workspace: true };
 const record = (more: Partial<ServerAnswer> = {}): ServerAnswer => ({
   answer: "accepted",
   at: "2026-01-01T00:00:00.000Z",
@@ -53,7 +53,7 @@ describe("the answer `hosts`", () => {
     const after = answeredWith("hosts", undefined, ["api.example", "api.example", "b.example:8443"]);
     expect(after).toMatchObject({
       answer: "accepted",
-      hosts: { allow: ["api.example", "b.example:8443"], until: "2026-01-11" },
+      hosts: { allow: ["api.example", "b.example:8443"], until: "2026-01-11", workspace: false },
     });
     expect(answeredWith("hosts", record({ answer: "isolated", hosts }), ["b.example"])).toMatchObject({
       answer: "isolated",
@@ -92,6 +92,9 @@ describe("hosts on record", () => {
 
   it("are a part of every policy, until their last day, and while nothing speaks against the server", async () => {
     expect(await isolationAfter({ hosts })).toEqual({ servers: { app: { net: { allow: ["api.example:443"] } } } });
+    expect(await isolationAfter({ hosts: { ...hosts, workspace: false } })).toEqual({
+      servers: { app: { net: { allow: ["api.example:443"] }, files: { workspace: { mode: "none" } } } },
+    });
     expect(await isolationAfter({ hosts: { ...hosts, until: "2020-01-01" } })).toBeUndefined();
     expect(await isolationAfter({ hosts, flagged: "it left its scope" })).toBeUndefined();
     expect(await isolationAfter({ hosts, answer: "refused" })).toBeUndefined();
@@ -101,9 +104,10 @@ describe("hosts on record", () => {
   it("that are none make the file unreadable, and nothing is opened", async () => {
     const bad = [
       "x",
-      { allow: ["*"], until: "2999-01-01" },
-      { allow: ["a.example"], until: "soon" },
-      { allow: [1], until: "2999-01-01" },
+      { ...hosts, allow: ["*"] },
+      { ...hosts, until: "soon" },
+      { ...hosts, allow: [1] },
+      { ...hosts, workspace: 1 },
     ];
     for (const one of bad) {
       const made = files();

@@ -2,7 +2,7 @@
 import { userInfo } from "node:os";
 import { given } from "../../core/given.ts";
 import { type Result, err, ok } from "../../core/result.ts";
-import { type CardChoice, cardChoices } from "../cards/card-acts.ts";
+import { type CardAct, type CardChoice, cardChoices } from "../cards/card-acts.ts";
 import { countsOf } from "../cards/card-desk.ts";
 import { type Card, reviewedTools } from "../cards/card.ts";
 import { cardLines, toolLines } from "../cards/card-text.ts";
@@ -41,14 +41,20 @@ export async function answerCard(
   composition: Composition,
   request: Request<"card-answer">,
 ): Promise<Result<Reply<"card-answer">, string>> {
-  const { server, digest, reviewed, days, hosts } = request;
+  const { server, digest, reviewed, days, hosts, workspace } = request;
   const choice = cardChoices.find((one): one is CardChoice => one === request.choice);
   if (choice === undefined) return err(`Answer with one of ${cardChoices.join(", ")}.`);
   const { cards } = composition;
   // No proof is asked for in vain.
   const found = cards.answerable(server, digest, choice);
   if (!found.ok) return found;
-  const act = { choice, reviewed, days, by: `os:${userInfo().uid}`, ...(hosts === undefined ? {} : { hosts }) };
+  const act = {
+    choice,
+    reviewed,
+    days,
+    by: `os:${userInfo().uid}`,
+    ...given<Pick<CardAct, "hosts" | "workspace">>({ hosts, workspace }),
+  };
   return afterProof(composition, request, async () => {
     const done = await cards.answer(server, digest, act);
     if (!done.ok) return done;

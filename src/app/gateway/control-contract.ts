@@ -161,11 +161,11 @@ const contract = {
   card: { request: record({ server: text }), reply: shownCard },
   /** Calls a local server with made-up data; the reply is its card with the verdict. */
   "card-probe": { request: record({ server: text }), reply: shownCard },
-  /** `digest`: of the card that was answered. `reviewed`: tools in doubt that were looked at one by one. `hosts`: opened to it. */
+  /** `digest`: of the card that was answered. `reviewed`: tools in doubt that were looked at one by one. `hosts`: opened to it; `workspace`: it sees that as before. */
   "card-answer": {
     request: record(
       { server: text, digest: text, choice: text, reviewed: texts, days: number },
-      { ...tickets, hosts: texts },
+      { ...tickets, hosts: texts, workspace: flag },
     ),
     reply: cardSummary,
   },

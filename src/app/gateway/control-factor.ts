@@ -68,7 +68,12 @@ async function demandOf(composition: Composition, act: AnyRequest): Promise<Dema
               `${many(act.reviewed.length, "tool")} in doubt accepted at their word: ${shown(act.reviewed.join(", "), 400)}`,
             ];
       const hosts = act.hosts ?? [];
-      const opened = hosts.length === 0 ? [] : [`Hosts opened to it: ${shown(hosts.join(", "), 400)}`];
+      const opened =
+        hosts.length === 0
+          ? []
+          : [
+              `Hosts opened to it${act.workspace === true ? ", beside the workspace" : ""}: ${shown(hosts.join(", "), 400)}`,
+            ];
       const demand = demanded(act, inForce(composition), line);
       const card = composition.cards.card(act.server);
       const lines = [line, ...reviewed, ...opened, ...(card === undefined ? [] : provedLines(cardLines(card)))];

@@ -81,6 +81,12 @@ describe("a file that an isolated server misses", () => {
     expect(missed("file-write", "/home/ana/.bashrc")).toBeUndefined();
   });
 
+  test("is a file of the workspace where the scope does not show that", () => {
+    const seen: Sighting = { at: 1, action: "file-read", outcome: "failed", grade: "hint", path: `${workspace}/a` };
+    const order = { ...orderOf({ workspace: { mode: "none" } }), mode: "where-possible" } as const;
+    expect(missedFile({ order, seen, places }, () => true)).toMatchObject({ kind: "read", entry: "~/work/a" });
+  });
+
   test("is none that the scope names already: something else was the matter", () => {
     expect(missed("file-read", "/srv/data/in.txt", { read: ["/srv/data"] })).toBeUndefined();
     expect(missed("file-read", "/srv/data/in.txt", { read: ["/srv/data/in.txt"] })).toBeUndefined();

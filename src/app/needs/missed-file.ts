@@ -19,7 +19,8 @@ export function missedFile(
   exists: (path: string) => boolean = existsSync,
 ): MissedFile | undefined {
   const path = normalPath(seen.target ?? seen.path ?? "");
-  if (path === undefined || places.workspace.some((folder) => isWithin(path, folder))) return undefined;
+  const hidden = order.scope.files.workspace.mode === "none";
+  if (path === undefined || (!hidden && places.workspace.some((folder) => isWithin(path, folder)))) return undefined;
   const event: EffectEvent = { ...seen, sequence: 0, phase: "call", count: 1, outcome: "denied" };
   if (noiseOf(event, groundsOf(order, traceOf(event, places), undefined)) !== undefined) return undefined;
   const own = places.code.some((folder) => isWithin(path, folder));

@@ -20,7 +20,7 @@ it("offers the keys that can do something, and says what they take back or keep"
   expect(refused).toMatchObject({ a: expect.stringContaining("take the refusal back") });
   expect(refused).not.toHaveProperty("x");
   const wanting = offeredKeys(card({ ready: 0, wants: ["a.example", "b.example"] }), 90);
-  expect(wanting).toMatchObject({ h: "h accept, and open a.example, b.example to it" });
+  expect(wanting).toMatchObject({ h: "h accept, and open a.example, b.example to it instead of the workspace" });
   const isolated = offeredKeys(card({ answer: "isolated" }), 90);
   expect(isolated).toMatchObject({ a: expect.stringContaining("isolated only as before") });
   expect(isolated).not.toHaveProperty("i");

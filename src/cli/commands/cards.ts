@@ -18,6 +18,7 @@ const cardOptions = {
   "--accept": "accept what is marked +, for exactly these tools; it consents to no call",
   "--review": "also go through the tools in doubt, one key each, before accepting",
   "--hosts <hosts...>": "accept what is marked +, and open these hosts to it: `host` or `host:port`",
+  "--workspace": "with --hosts: it goes on seeing the workspace, which it then could send away",
   "--isolated": "accept it, and let it run isolated only",
   "--refuse": "refuse the server: it is not listed, and nothing of it is called",
   "--later": "no answer now: all stays as it is, and is not mentioned again until it changes",
@@ -44,6 +45,7 @@ const probeWaitMsMax = 150_000;
 /** The part of an answer that all servers of one command share. */
 type Way = {
   readonly hosts?: readonly string[];
+  readonly workspace?: boolean;
   readonly days: number;
   readonly proving: Proving;
   readonly json: boolean;
@@ -52,6 +54,8 @@ type Way = {
 async function cards(server: string | undefined, options: Options): Promise<Outcome> {
   const [choice, second] = choices.filter((name) => options[name] !== undefined);
   if (second !== undefined) return failure("SG-USAGE", "Give one answer: the options of `cards` exclude each other.");
+  if (options.workspace === true && choice !== "hosts")
+    return failure("SG-USAGE", "`--workspace` is about hosts that are opened: give it with `--hosts`.");
   const days = /^\d{1,5}$/.test(options.days) ? Number(options.days) : 0;
   if (days < 1 || days > daysMax) return failure("SG-USAGE", `\`--days\` takes a whole number from 1 to ${daysMax}.`);
   const way = { days, proving: { code: options.code }, json: options.json === true };
@@ -66,7 +70,8 @@ async function cards(server: string | undefined, options: Options): Promise<Outc
   if (!answer.ok) return outcomeOf(answer, () => "");
   const card = answer.value.reply;
   if (choice === "review") return review(card, way);
-  if (choice === "hosts") return send(card, choice, [], { ...way, hosts: options.hosts ?? [] });
+  if (choice === "hosts")
+    return send(card, choice, [], { ...way, hosts: options.hosts ?? [], workspace: options.workspace === true });
   if (choice !== undefined) return send(card, choice, [], way);
   if (
     !process.stdin.isTTY ||
@@ -127,7 +132,9 @@ export function offeredKeys(
     ...(doubts.length === 0
       ? {}
       : { r: `r review the ${many(doubts.length, "tool")} in doubt${ready === 0 ? "" : " first"}${lifts}` }),
-    ...(wants.length === 0 ? {} : { h: `h accept, and open ${shown(wants.join(", "), 200)} to it` }),
+    ...(wants.length === 0
+      ? {}
+      : { h: `h accept, and open ${shown(wants.join(", "), 200)} to it instead of the workspace` }),
     ...(answer === "isolated" ? {} : { i: `i isolated only${lifts}` }),
     ...(state === "quarantined" ? {} : { x: "x refuse the server" }),
     l: "l later",
@@ -141,7 +148,7 @@ async function askKey(card: Reply<"card">, way: Way): Promise<Outcome> {
   const key = (await typed(`${Object.values(offered).join(" · ")} > `)).toLowerCase();
   const choice = Object.hasOwn(keys, key) && Object.hasOwn(offered, key) ? keys[key] : undefined;
   if (choice === undefined) return { exitCode: 1, json: undefined, text: "Nothing was answered." };
-  if (choice === "hosts") return send(card, choice, [], { ...way, hosts: card.wants });
+  if (choice === "hosts") return send(card, choice, [], { ...way, hosts: card.wants, workspace: false });
   return choice === "review" ? review1(card, way) : send(card, choice, [], way);
 }
 
@@ -180,8 +187,13 @@ async function send(card: Shown, choice: Choice, reviewed: readonly string[], wa
   return outcomeOf(await askProven(act, way.proving), (reply) => doneText(choice, reply));
 }
 
-function actOf({ server, digest }: Shown, choice: Choice, reviewed: readonly string[], { days, hosts }: Way): Answer {
-  const more = hosts === undefined ? {} : { hosts: [...hosts] };
+function actOf(
+  { server, digest }: Shown,
+  choice: Choice,
+  reviewed: readonly string[],
+  { days, hosts, workspace = false }: Way,
+): Answer {
+  const more = hosts === undefined ? {} : { hosts: [...hosts], workspace };
   return { kind: "card-answer", server, digest, choice, reviewed, days, ...more };
 }
 
@@ -197,7 +209,7 @@ export function doneText(
     return `Nothing was changed: \`${name}\` is${still ?? " on probation, and what is not accepted of it asks"}.`;
   }
   if (choice === "hosts")
-    return `Opened, from the next start of \`${name}\` on: end the sessions of its clients, or wait until they end. Servers that write the workspace are asked about again while this one has a network and sees it: \`sluicegate policy explain\` names the line that ends that.`;
+    return `Opened, from the next start of \`${name}\` on: end the sessions of its clients, or wait until they end. It sees the workspace no more, unless you gave \`--workspace\`.`;
   if (choice === "forget") return `Forgotten: nothing is accepted of \`${name}\`.`;
   const open = ready + doubtful;
   const rest = open === 0 || refused !== undefined ? "" : ` ${many(open, "tool")} of ${tools} still ask.`;

@@ -51,6 +51,24 @@ describe("hosts that a card opened", () => {
     expect(netOf("servers: {s: {pack: q}}")?.mode).toBe("list");
   });
 
+  test("take the view of the workspace with them, unless the policy says that it stays", () => {
+    const servers = { s: { net: { allow: ["a.example"] }, files: { workspace: { mode: "none" as const } } } };
+    const seen = (text: string) => {
+      const accepted = {
+        file: "cards.json",
+        locate: () => ({ line: 0, column: 0 }),
+        document: { version: 1 as const, isolation: { servers } },
+      };
+      const input = { file: "p.yaml", text: `version: 1\n${text}` };
+      const { policy } = loadPolicy(input, { loader: () => undefined, hash, accepted, isolation: usual });
+      return policy?.isolation?.orderOf("s").scope.files;
+    };
+    expect(seen("")?.workspace.mode).toBe("none");
+    const own = (files: string): string => `isolation: {backend: where-possible, servers: {s: {files: {${files}}}}}`;
+    expect(seen(own("read: [/srv/data]"))).toMatchObject({ read: ["/srv/data"], workspace: { mode: "none" } });
+    expect(seen(own("workspace: {mode: read}"))?.workspace.mode).toBe("read");
+  });
+
   test.each([
     ["isolation: {}", "none"],
     ["isolation: {backend: where-possible, servers: {s: {net: {mode: none}}}}", "none"],

@@ -7,7 +7,11 @@ import type { IsolationSection } from "../document/shapes-isolation.ts";
 
 export type AcceptedHosts = Exclude<IsolationSection["servers"], undefined>;
 
-/** The section with the hosts of each server that isolation by default closes in; unchanged where that is not in force. */
+/**
+ * The section with the hosts of each server that isolation by default closes in; unchanged where that is not in force. A card
+ * that opens hosts takes the view of the workspace away, unless it or the policy says otherwise: both together are a way
+ * out for all that other servers write there.
+ */
 export function withAcceptedHosts(
   section: IsolationSection | undefined,
   hosts: AcceptedHosts,
@@ -23,7 +27,12 @@ export function withAcceptedHosts(
     return net !== undefined && own?.net === undefined && own?.backend === undefined && scope?.net === undefined;
   });
   if (opened.length === 0) return section;
-  const added = opened.map(([name, { net }]) => [name, { ...(Object.hasOwn(known, name) ? known[name] : {}), net }]);
+  const added = opened.map(([name, { net, files }]) => {
+    const own = Object.hasOwn(known, name) ? known[name] : undefined;
+    const workspace = own?.files?.workspace ?? files?.workspace;
+    const seen = workspace === undefined ? {} : { files: { ...own?.files, workspace } };
+    return [name, { ...own, net, ...seen }];
+  });
   return { ...section, servers: { ...known, ...Object.fromEntries(added) } };
 }
 

@@ -136,6 +136,8 @@ describe.skipIf(!best)("without a section `isolation` (needs tier A)", () => {
         backend: "where-possible",
         servers: { s: { files: { read: ["~/data/in.txt"], write: ["~/data"] } } },
       };
+      // A daemon looks at a changed policy a moment later; the next one has it at once.
+      await outputOf(["daemon", "stop"], env);
       const opened = await connect(own(), { ...allowing, isolation });
       expect(await opened.call("read_data")).toBe("the data");
       expect(await opened.call("write_data")).toBe("written");
@@ -157,6 +159,8 @@ describe.skipIf(!best)("without a section `isolation` (needs tier A)", () => {
     const opened = await connect(own());
     expect(await opened.call("look_up")).toContain("address");
     expect(await outputOf(["cards", "s"], env)).toMatch(/hosts that its card opened: docs\.example/);
+    await opened.call("write_note");
+    expect(existsSync(join(workspace, "note.txt")), "a network and the workspace are two answers").toBe(false);
     expect(await outputOf(["cards", "s", "--forget"], env)).toMatch(/^Forgotten/);
     await opened.client.close();
     const closed = await connect(own());
