@@ -73,8 +73,6 @@ export type Likeliest = Pick<Deeds, "effects" | "likeliest" | "probability"> & {
 
 /** An answer is open where it is less sure than this: then both ways are named. */
 const sureMin = 0.9;
-/** Below this the likeliest action may be none. */
-const plainMax = 0.97;
 /** An action as unlikely as this is not named. */
 const actionMin = 0.08;
 
@@ -87,12 +85,20 @@ export function likeliest(ids: readonly string[], ask: Answering): Likeliest {
   const wide = (base: string, actions: readonly string[]): readonly Effect[] =>
     reaches.flatMap((one) => actions.map((action) => `${base}.${one}${action}`)).toSorted();
   const [runs, writes, reads, acts] = [of("runs"), of("writes"), of("reads"), of("acts")];
+  const alsoDoing = (effects: readonly Effect[]): readonly Effect[] =>
+    [...new Set([...effects, ...besides(ids, reaches)])].toSorted();
   if (runs >= 0.5)
-    return { kind: "acts", effects: wide("execute", [""]), likeliest: [`execute.${reach}`], probability: runs };
-  const saves = ids.includes("schema:saves") || ids.includes("name:download");
+    return { kind: "acts", effects: ranBy(reach, ids), likeliest: [`execute.${reach}`], probability: runs };
+  const saves =
+    ids.includes("schema:saves") ||
+    (ids.includes("name:download") && !ids.includes("text:inline")) ||
+    ids.includes("vcs:pull");
+  // A file that goes to a service is read here.
+  const sent = ids.includes("file:sent") && !ids.includes("schema:saves") ? ["read.local"] : [];
   if (writes < 0.5 || (writes < reads && !saves)) {
+    const read = [...new Set([`read.${reach}`, ...sent])];
     const probability = 1 - Math.max(acts, writes, runs);
-    return { kind: "reads", effects: wide("read", [""]), likeliest: [`read.${reach}`], probability };
+    return { kind: "reads", effects: readsBesides(ids, wide("read", [""])), likeliest: read, probability };
   }
   const both = saves && reads >= 0.5;
   const actions = effectActions
@@ -100,15 +106,42 @@ export function likeliest(ids: readonly string[], ask: Answering): Likeliest {
     .toSorted((left, right) => right.share - left.share);
   const [best] = actions;
   const named = best !== undefined && best.share >= 0.5 ? `.${best.name}` : "";
-  const plain = best === undefined || best.share < plainMax ? [""] : [];
   const open = actions.filter(({ share }) => share >= actionMin).map(({ name }) => `.${name}`);
   const write = `write.${both ? "local" : reach}${named}`;
   return {
     kind: "acts",
-    effects: [...(both ? wide("read", [""]) : []), ...(both ? [write] : wide("write", [...plain, ...open]))],
-    likeliest: both ? [`read.${reach}`, write] : [write],
+    // What has an action may also be a plain change.
+    effects: alsoDoing(both ? [...wide("read", [""]), write] : wide("write", ["", ...open])),
+    likeliest: both ? [`read.${reach}`, write] : [...sent, write],
     probability: writes * (1 - runs) * (both ? reads : 1),
   };
+}
+
+/** Code does on its side whatever there is to do, and on this machine everywhere. */
+function ranBy(reach: string, ids: readonly string[]): readonly Effect[] {
+  const here = reach === "local" || ids.includes("server:browser");
+  const places = here ? ["external", "local"] : ["external"];
+  const runs = reach === "local" ? ["execute.external", "execute.local"] : ["execute.external"];
+  return [...runs, ...places.map((place) => `read.${place}`), ...places.map((place) => `write.${place}`)];
+}
+
+/** A file of this machine or an address that may be read along. */
+function readsBesides(ids: readonly string[], effects: readonly Effect[]): readonly Effect[] {
+  const more = [
+    ...(ids.includes("file:named") ? ["read.local"] : []),
+    ...(ids.includes("also:fetches") ? ["read.external"] : []),
+  ];
+  return [...new Set([...effects, ...more])].toSorted();
+}
+
+/** What a change may do besides: reading what it changes or attaches, and carrying out what it is given. */
+function besides(ids: readonly string[], reaches: readonly string[]): readonly Effect[] {
+  return [
+    ...readsBesides(ids, []),
+    ...reaches.map((reach) => `read.${reach}`),
+    ...(ids.includes("also:runs") ? ["execute.external", "read.external"] : []),
+    ...(ids.includes("also:hooks") ? ["execute.local"] : []),
+  ];
 }
 
 /** The signs that speak most for what was found, each once. */

@@ -19,14 +19,14 @@ const lists: { readonly [kind in DeedKind]: string } = {
     "analyse compare diff status stat info tree head tail cat peek preview summarize extract parse calculate compute " +
     "convert sum echo ping help locate discover enumerate monitor recall count check return provide display obtain " +
     "suggest recommend estimate detect geocode translate explain learn trace ask map crawl scrape reverse resolve " +
-    "aggregate whoami explore measure test has is total simulate",
+    "blame reflog aggregate whoami explore measure test has is total simulate",
   write:
     "create write edit update add set save move rename append insert put patch upsert store copy upload import mark assign " +
     "unassign close reopen merge commit push fork label tag untag archive unarchive replace modify change register toggle " +
     "star unstar link unlink attach detach increment make mkdir touch draft restore book reserve compress zip gzip fill " +
     "react pin unpin join leave remember manage activate deactivate enable disable push schedule install uninstall upgrade scale patch expose watch provision deploy register configure invite share assign send archive restart stop start rerun rollback rename revert undo rollback generate record log duplicate clone sync track transition upvote vote rate " +
     "like follow unfollow cancel transfer_issue convert_to request adjust modify alter rebase checkout stage initialize " +
-    "init build export reply_draft place annotate resolve dismiss complete finish start_work enter submit_form",
+    "init build export reply_draft place annotate subscribe unsubscribe resolve dismiss complete finish start_work enter submit_form",
   delete:
     "cleanup clean delete remove drop purge clear destroy erase trash wipe truncate rm forget prune unregister deregister terminate kill " +
     "expunge discard uninstall",
@@ -38,7 +38,7 @@ const lists: { readonly [kind in DeedKind]: string } = {
   grant: "grant invite authorize authorise permit allow revoke promote demote unblock whitelist add_user block ban",
   share: "share expose",
   schedule: "schedule reschedule cron remind snooze",
-  webhook: "webhook hook subscribe unsubscribe",
+  webhook: "webhook hook",
   credential: "login logout authenticate rotate password signin signup unlock_account reset_password",
   config: "configure config settings install setup enable disable activate deactivate preference",
   actuate: "turn lock unlock switch dim heat cool pause resume play reboot shutdown arm disarm brew power",

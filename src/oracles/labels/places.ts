@@ -53,7 +53,7 @@ export const browsers: ReadonlySet<string> = words(
 export const settingNouns: ReadonlySet<string> = words(
   "application applications policy policies rule rules domain domains setting settings config configuration preference " +
     "preferences property properties filter filters authenticator factor zone automation environment variable variables " +
-    "feature flag flags default defaults protection template templates integration",
+    "pipeline pipelines team teams queue queues cluster clusters ruleset group groups state states view views feature flag flags default defaults protection template templates integration",
 );
 
 /** Services where a place is public as often as not: what is written there may be read by anyone. */
@@ -61,7 +61,7 @@ export const publicServices: ReadonlySet<string> = words(
   "github gitlab bitbucket huggingface reddit twitter mastodon bluesky linkedin facebook instagram tiktok youtube wordpress ghost medium stackoverflow hackernews discourse",
 );
 export const publicNouns: ReadonlySet<string> = words(
-  "issue issues comment comments note notes thread threads discussion discussions pull merge request requests review reviews reply release releases file files repository gist post posts tweet wiki page snippet branch commit article",
+  "issue issues comment comments note notes thread threads discussion discussions pull merge request requests review reviews reply release releases milestone milestones file files markdown gist post posts tweet wiki page snippet article commit commits tag tags",
 );
 
 export const rightNouns: ReadonlySet<string> = words(

@@ -133,3 +133,68 @@ describe("a list as long as its server likes", () => {
     expect(ids("app")).not.toContain("server:service");
   });
 });
+
+describe("the effects and roles that are read", () => {
+  const effectsOf = (listed: JsonObject, context: { server: string; tools?: JsonObject[] }): unknown => {
+    const { facts } = readTool(listed, { tools: [listed], ...context });
+    return facts.find(({ about }) => about === "effects")?.value;
+  };
+
+  it("names all that code may do, here and elsewhere", () => {
+    const run = tool("run_command", { description: "Runs a shell command.", ...args("command") });
+    expect(effectsOf(run, { server: "terminal" })).toEqual([
+      "execute.external",
+      "execute.local",
+      "read.external",
+      "read.local",
+      "write.external",
+      "write.local",
+    ]);
+  });
+
+  it("names what a change does besides: reading, files that go along, pages that are fetched, hooks and workloads", () => {
+    const of = (name: string, server: string, more: JsonObject): unknown => effectsOf(tool(name, more), { server });
+    expect(of("send_email", "gmail", args("to", "body", "attachments"))).toEqual(
+      expect.arrayContaining(["read.external", "read.local", "write.external", "write.external.send"]),
+    );
+    expect(of("create_card", "trello", args("name", "cover_url"))).toContain("read.external");
+    expect(of("git_commit", "git", args("message"))).toEqual(expect.arrayContaining(["execute.local", "read.local"]));
+    expect(of("kubectl_create", "kubernetes", args("manifest"))).toContain("execute.external");
+    const upload = { description: "Uploads a local file.", ...args("file_path", "card_id") };
+    expect(of("upload_file", "trello", upload)).toContain("read.local");
+  });
+
+  it("knows a transfer between repositories, and what is done to one here", () => {
+    const git = (name: string): unknown => effectsOf(tool(`git_${name}`, args("path")), { server: "git" });
+    expect(git("push")).toEqual(expect.arrayContaining(["write.external.publish"]));
+    expect(git("clone")).toEqual(expect.arrayContaining(["read.external", "write.local"]));
+    expect(git("status")).toEqual(expect.arrayContaining(["read.local"]));
+    expect(git("checkout")).not.toEqual(expect.arrayContaining(["write.local.pay"]));
+  });
+
+  it("takes `post` for a method where the other methods stand beside it", () => {
+    const names = ["API-get-page", "API-post-page", "API-patch-page", "API-post-search"];
+    const tools = names.map((name) => tool(name, { description: "", ...args("query") }));
+    const effects = tools.map((one) => effectsOf(one, { server: "notion", tools }));
+    expect(effects[1]).not.toEqual(expect.arrayContaining(["write.external.send"]));
+    expect(effects[3]).toEqual(["read.external"]);
+    expect(effectsOf(tool("post_message", args("channel", "text")), { server: "slack" })).toContain(
+      "write.external.send",
+    );
+  });
+
+  it("publishes where it says something to readers, and not where it merges or drafts", () => {
+    const on = (name: string): unknown => effectsOf(tool(name, args("id", "body")), { server: "github" });
+    for (const name of ["create_issue", "add_issue_comment", "push_files"])
+      expect(on(name)).toContain("write.external.publish");
+    for (const name of ["merge_pull_request", "assign_issue", "create_draft_note"])
+      expect(on(name)).not.toContain("write.external.publish");
+  });
+
+  it("takes a path in a store elsewhere for the name of an object there, and one of this machine for a path", () => {
+    const roleOf = (listed: JsonObject, server: string): unknown =>
+      readTool(listed, { server, tools: [listed] }).facts.find(({ about }) => about === "args/path/role")?.value;
+    const get = tool("get_file", { description: "Gets a file.", ...args("path") });
+    expect([roleOf(get, "github"), roleOf(get, "filesystem")]).toEqual(["identifier", "path"]);
+  });
+});

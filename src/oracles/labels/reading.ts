@@ -68,7 +68,7 @@ function unread(tool: JsonObject, { server }: ReadingContext): ToolReading {
 export function readTool(tool: JsonObject, context: ReadingContext): ToolReading {
   const signs = signsOf(tool, context);
   const effects = effectsFact(signs);
-  const args = readArguments(tool);
+  const args = readArguments(tool, context);
   const facts: readonly ReadingFact[] = [
     effects,
     flagsFact(effects, signs),

@@ -8,6 +8,8 @@ import { inferArguments } from "../../policy/contracts/infer.ts";
 import { listed, wordsOf } from "../../policy/contracts/name-words.ts";
 import { deedsOfWord } from "./lexicon.ts";
 import { fitted } from "./fitted.ts";
+import type { ReadingContext } from "./sign.ts";
+import { siblingsOf } from "./siblings.ts";
 
 export type ArgumentReading = {
   readonly role: Role;
@@ -39,7 +41,12 @@ const phrases: readonly (readonly [string, RegExp])[] = [
 ];
 
 /** Ids of the signs of one argument, for the table of weights. */
-export function argumentSigns(tool: JsonObject, name: string, known: Role | undefined): readonly string[] {
+export function argumentSigns(
+  tool: JsonObject,
+  name: string,
+  known: Role | undefined,
+  context: ReadingContext,
+): readonly string[] {
   const properties = member(member(tool, "inputSchema"), "properties");
   const schema = isObject(properties) ? member(properties, name) : undefined;
   const words = wordsOf(name);
@@ -50,6 +57,8 @@ export function argumentSigns(tool: JsonObject, name: string, known: Role | unde
   const acts = kinds.some((kind) => kind !== "read");
   const required = member(member(tool, "inputSchema"), "required");
   const type = typeOf(schema);
+  const [place = "nowhere"] = siblingsOf(context).named[0] ?? [];
+  const verb = subject.find((word) => verbs.has(word)) ?? (acts ? "other" : "get");
   // Whom something is sent to is told by few words, which mean other things elsewhere (`to_date`).
   if (acts && addressees.has(singular(last))) return ["acts&addressee", `type=${type}`];
   return [
@@ -60,6 +69,11 @@ export function argumentSigns(tool: JsonObject, name: string, known: Role | unde
     `${acts ? "acts" : "reads"}&rule=${known ?? "none"}`,
     `type=${type}`,
     `${acts ? "acts" : "reads"}&type=${type}`,
+    // A path in a store that is elsewhere names an object there, and what a record is made of names none.
+    `at=${place}&rule=${known ?? "none"}`,
+    `v=${verb}&r=${singular(last)}`,
+    `v=${verb}&rule=${known ?? "none"}`,
+    ...(words.includes("local") || localPath.test(said) ? ["says=local"] : []),
     ...(member(schema, "enum") === undefined ? [] : ["enum"]),
     ...(isArray(required) && required.includes(name) ? ["required"] : []),
     ...(subject.includes(singular(last)) || subject.includes(last) ? ["subject"] : []),
@@ -67,6 +81,9 @@ export function argumentSigns(tool: JsonObject, name: string, known: Role | unde
     ...phrases.flatMap(([id, phrase]) => (phrase.test(said) ? [`says=${id}`] : [])),
   ];
 }
+
+const verbs: ReadonlySet<string> = new Set("create update delete add list search send set".split(" "));
+const localPath = /\b(local|on disk|absolute path|this machine|your computer)\b/iu;
 
 /** Whom something that acts is done for or sent to. */
 const addressees: ReadonlySet<string> = new Set(
@@ -83,10 +100,10 @@ function singular(word: string): string {
 }
 
 /** By name of the argument. */
-export function readArguments(tool: JsonObject): ReadonlyMap<string, ArgumentReading> {
+export function readArguments(tool: JsonObject, context: ReadingContext): ReadonlyMap<string, ArgumentReading> {
   const found = new Map<string, ArgumentReading>();
   for (const [name, { role, known }] of inferArguments(tool)) {
-    const signs = argumentSigns(tool, name, known ? role : undefined);
+    const signs = argumentSigns(tool, name, known ? role : undefined, context);
     found.set(name, { ...roleOfSigns(signs), because: becauseOf(name, tool) });
   }
   return found;

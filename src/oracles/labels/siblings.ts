@@ -18,6 +18,10 @@ export type Siblings = {
   readonly named: readonly (readonly [string, string])[];
   /** Kinds of place that at least a third of the tools speak of, each with the share. */
   readonly share: readonly (readonly [string, number])[];
+  /** The last word of most tools (`search_tool`), which tells nothing of one. */
+  readonly suffix: string | undefined;
+  /** Names are made of HTTP methods (`API-post-page` beside `API-get-page`), where `post` only means that something is sent along. */
+  readonly methods: boolean;
   /** Enough tools that the subject of most of them says something of the server. */
   readonly many: boolean;
 };
@@ -61,11 +65,36 @@ export function siblingsOf({ server, tools }: ReadingContext): Siblings {
       ...called.filter((word) => browsers.has(word)).map((word) => ["browser", word] as const),
       ...called.filter((word) => machines.has(word)).map((word) => ["machine", word] as const),
     ],
+    suffix: tools.length >= manyMin ? commonLast(tools) : undefined,
+    methods: namedByMethods(tools),
     share: sharesOf(tools.slice(0, readTo(tools))),
     many: tools.length >= manyMin,
   };
   known.set(tools, { server, siblings });
   return siblings;
+}
+
+/** The word that more than half of the tools end with, unless it is a verb. */
+function commonLast(tools: readonly JsonObject[]): string | undefined {
+  const counts = new Map<string, number>();
+  for (const tool of tools) {
+    const last = wordsOf(stringMember(tool, "name") ?? "").at(-1) ?? "";
+    counts.set(last, (counts.get(last) ?? 0) + 1);
+  }
+  const [common] = [...counts].find(([, count]) => count > tools.length / 2) ?? [];
+  return common === undefined || listed(deedsOfWord, common) !== undefined ? undefined : common;
+}
+
+const httpMethods: ReadonlySet<string> = new Set(["get", "post", "put", "patch", "delete"]);
+
+/** Of three methods or more, `put` or `patch` among them, which no list of plain verbs has beside `post`. */
+function namedByMethods(tools: readonly JsonObject[]): boolean {
+  const methods = new Set(
+    tools
+      .flatMap((tool) => wordsOf(stringMember(tool, "name") ?? "").slice(0, 2))
+      .filter((word) => httpMethods.has(word)),
+  );
+  return methods.size >= 3 && methods.has("post") && (methods.has("patch") || methods.has("put"));
 }
 
 /** The word that more than half of the tools begin with, if there is one. */

@@ -21,11 +21,13 @@ export function signsOf(tool: JsonObject, context: ReadingContext): readonly Sig
     if (!found.has(id)) found.set(id, because);
   };
   const all = wordsOf(stringMember(tool, "name") ?? "");
-  const { prefixes } = siblingsOf(context);
-  const name = all.filter((word) => !prefixes.has(word));
+  const { prefixes, suffix, methods } = siblingsOf(context);
+  const own = all.filter((word) => !prefixes.has(word));
+  const name = methods ? plainMethod(own) : own.length > 1 && own.at(-1) === suffix ? own.slice(0, -1) : own;
   if (changesSession(all, name)) add("session:state", `\`${name[0] ?? ""}\` of a page or a session`);
   else nameSigns(name, add);
   objectSigns(name, add);
+  if (siblingsOf(context).called.includes("git")) vcsSigns(name, add);
   textSigns(stringMember(tool, "description") ?? "", name, add);
   argumentSigns(tool, add);
   hintSigns(tool, add);
@@ -33,6 +35,13 @@ export function signsOf(tool: JsonObject, context: ReadingContext): readonly Sig
   nounSigns(name, add);
   placeSigns(tool, name, context, add);
   return [...found].map(([id, because]) => ({ id, because }));
+}
+
+/** A name by its HTTP method in the words that other names use: `post` looks something up, or makes something. */
+function plainMethod([first = "", ...others]: readonly string[]): readonly string[] {
+  if (first !== "post") return [first, ...others];
+  const asks = others.some((word) => word === "search" || word === "query" || word === "list");
+  return [asks ? "query" : "create", ...others];
 }
 
 /** Behind these a second verb stands as if it were the first (`get_or_create`, `preview_and_send`). */
@@ -56,7 +65,7 @@ function nameSigns(words: readonly string[], add: Add): void {
   let seen = 0;
   for (const [index, word] of ordered.entries()) {
     const looks = word === "resolve" && /^(ids?|names?|urls?|domains?|hosts?)$/.test(last);
-    const kinds = looks ? (["read"] as const) : listed(deedsOfWord, word);
+    const kinds = looks ? (["read"] as const) : kindsOf(word, ordered);
     add(`n=${word}`, `\`${word}\` in the name`);
     if (kinds === undefined) continue;
     const carried = leading.includes("carry");
@@ -69,6 +78,40 @@ function nameSigns(words: readonly string[], add: Add): void {
   }
   if (seen === 0) add("name:none", "no verb in the name");
 }
+
+/** What a word tells in a name; some verbs tell a thing of some objects alone. */
+function kindsOf(word: string, name: readonly string[]): readonly DeedKind[] | undefined {
+  const kinds = listed(deedsOfWord, word);
+  const others = name.filter((one) => one !== word);
+  if (kinds?.includes("pay") === true && looselyPaying.has(word)) {
+    return tellsOfMoney(others) ? kinds : kinds.filter((kind) => kind !== "pay");
+  }
+  if (word === "open" && others.some((one) => opened.has(one))) return ["read"];
+  // A search or a trace of the server's own that is begun or ended, and the log that is looked at.
+  if ((word === "start" || word === "stop") && others.some((one) => looking.has(one))) return ["read"];
+  if (word === "log" && name.at(-1) === word) return ["read"];
+  if (word === "trigger" && !others.some((one) => jobs.has(one))) return ["write"];
+  return kinds;
+}
+
+function tellsOfMoney(words: readonly string[]): boolean {
+  return words.some((word) => moneyNouns.has(word) || moneyObjects.has(word));
+}
+
+/** Verbs of money that are said of other things as well (`transfer_issue`, `git_checkout`). */
+const looselyPaying: ReadonlySet<string> = new Set("transfer checkout order trade deposit tip bet charge".split(" "));
+const moneyObjects: ReadonlySet<string> = new Set(
+  "fund funds balance bank account stock stocks share shares crypto coin token tokens position cart basket product".split(
+    " ",
+  ),
+);
+const looking: ReadonlySet<string> = new Set("search trace tracing profile profiling".split(" "));
+const jobs: ReadonlySet<string> = new Set(
+  "build builds job jobs run pipeline workflow dag task script function".split(" "),
+);
+
+/** Things that are opened to be looked at. */
+const opened: ReadonlySet<string> = new Set("node nodes file files document documents note notes".split(" "));
 
 /** Names that are told by more than their verb. */
 function objectSigns(words: readonly string[], add: Add): void {
@@ -83,8 +126,21 @@ function objectSigns(words: readonly string[], add: Add): void {
     add("noun:membership", "a user and a group in the name");
   if (has("create register") && ["user", "users", "account"].includes(words.at(-1) ?? ""))
     add("noun:account", "a new user");
-  if (has("payment payments payout refund transfer charge withdrawal donation"))
-    add("noun:payment", "a payment in the name");
+  if (has("webhook webhooks hook hooks")) add("noun:webhook", "a webhook in the name");
+  const runs = has("start spawn create run interact launch");
+  if (runs && has("process processes command commands shell terminal subprocess"))
+    add("noun:process", "a process in the name");
+  if (has("create trigger retry rerun rebuild restart unblock") && has("build builds job jobs"))
+    add("noun:job", "a job that is run, in the name");
+  if (has("payment payments payout refund withdrawal donation")) add("noun:payment", "a payment in the name");
+}
+
+/** Between a repository of this machine and the one that it was cloned from. */
+function vcsSigns(words: readonly string[], add: Add): void {
+  const [verb = ""] = words;
+  if (words.length > 2) return;
+  if (verb === "push") add("vcs:push", "`push` in the name");
+  if (verb === "pull" || verb === "clone" || verb === "fetch") add("vcs:pull", `\`${verb}\` in the name`);
 }
 
 function textSigns(description: string, name: readonly string[], add: Add): void {
@@ -94,18 +150,21 @@ function textSigns(description: string, name: readonly string[], add: Add): void
     .filter((sentence) => /\p{L}/u.test(sentence))
     .slice(0, sentencesMax);
   const [opening = "", ...others] = sentences;
-  const opened = verbsOf(opening);
-  for (const [word, kind] of opened.slice(0, 3)) {
+  const begins = verbsOf(opening).filter(
+    ([word, kind]) => kind !== "pay" || !looselyPaying.has(word) || tellsOfMoney(name),
+  );
+  for (const [word, kind] of begins.slice(0, 3)) {
     add(`text:${kind}`, `the description begins with \`${word}\``);
     add(`t=${word}`, `the description begins with \`${word}\``);
   }
-  if (opened.length === 0) add("text:none", "no verb at the start of the description");
+  if (begins.length === 0) add("text:none", "no verb at the start of the description");
   for (const [word, kind] of joinedVerbs(opening)) add(`text-later:${kind}`, `the description says \`${word}\``);
   for (const sentence of others) {
     for (const [word, kind] of verbsOf(sentence)) add(`text-later:${kind}`, `the description says \`${word}\``);
   }
   if (/\b(read[- ]only|does not (modify|change|write)|without (modifying|changing))\b/iu.test(description))
     add("text:read-only", "the description says that it only reads");
+  if (/\bbase64\b/iu.test(description)) add("text:inline", "the description says that it returns the content");
   if (/\b(irreversibl|permanent|cannot be undone|destructive|can't be undone)/iu.test(description))
     add("text:irreversible", "the description says that it cannot be undone");
   for (const word of wordsOf(opening.slice(0, 120)))

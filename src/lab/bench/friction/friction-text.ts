@@ -155,7 +155,7 @@ function cellOf(row: FrictionRow | undefined): string {
 function acceptedText({ accepted }: FrictionBench): string {
   const lines = accepted.map(
     ({ configuration, facts, wrong, permitting, unjudged }) =>
-      `${configuration}: of ${facts} accepted facts ${wrong.length} are wrong, ${permitting} of them permit more than they should; ${unjudged} readings have no labels by hand`,
+      `${configuration}: of ${facts} accepted facts ${wrong.length} differ from the labels by hand, ${permitting} of them permit more than these do; ${unjudged} readings have no labels by hand`,
   );
   return lines.join("\n");
 }

@@ -29,7 +29,9 @@ test("a tool that may act is never right as one that reads", () => {
   expect(isRight(["read.local"], label(["read.local"], ["read.local", "write.local"], true))).toBe(false);
   expect(isRight(["read.local", "read.external"], label(["read.local"], ["read.local"], false))).toBe(true);
   expect(isRight(["read.external"], label(["read.local"], ["read.local"], false))).toBe(false);
-  expect(isRight(["write.local"], label([], ["write.external"], true))).toBe(true);
+  expect(isRight(["write.local"], label([], ["write.external"], true))).toBe(false);
+  // What is accepted permits nothing that it does not name, and a path covers its longer forms.
+  expect(isRight(["write.external"], label([], ["write.external.send"], true))).toBe(true);
 });
 
 test("sinks that are read are counted by name, and rules without a reading stand beside", () => {

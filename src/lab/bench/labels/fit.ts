@@ -23,11 +23,11 @@ const step = 0.06;
  * place. Fewer signs for a few hundred labels say more of servers without labels.
  */
 export function bearsOn(question: string, sign: string): boolean {
-  const places = /^(place|server|tools|says|page):|^within:|^name:(touch|visit)$|^openWorldHint/;
+  const places = /^(place|server|tools|says|page|own|vcs):|^within:|^name:(touch|visit)$|^openWorldHint/;
   if (question === "outside") return places.test(sign);
-  if (/^(place|server|tools|says|page|within):|^(d|a|s)=/.test(sign)) return false;
+  if (/^(place|server|tools|says|page|within|own):|^(d|a|s)=/.test(sign)) return false;
   if (["acts", "reads", "writes", "runs"].includes(question)) return !sign.startsWith("openWorldHint");
-  return /^(name|name-mid|name-later|name-carried|noun|text|text-later):/.test(sign);
+  return /^(name|name-mid|name-later|name-carried|noun|text|text-later|vcs):/.test(sign);
 }
 
 /** Deterministic: no shuffling and no chance. Signs without a prior need `serversMin` servers to count (see `fitting`). */

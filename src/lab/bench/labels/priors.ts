@@ -49,6 +49,9 @@ const acting: Weights = {
   "name-mid:delete": 2,
   "name-carried:delete": 3,
   "session:state": -6,
+  "noun:process": 2,
+  "noun:job": 2,
+  "vcs:pull": 4,
   "text:write": 1.5,
   "text:delete": 2,
   "text:send": 2,
@@ -87,7 +90,7 @@ function against(weights: Weights): Weights {
 
 export const priors: { readonly [question: string]: Weights } = {
   acts: acting,
-  reads: against(writing),
+  reads: { ...against(writing), "vcs:pull": 6, "name:download": 3 },
   writes: writing,
   runs: {
     bias: -4,
@@ -97,6 +100,8 @@ export const priors: { readonly [question: string]: Weights } = {
     "arg:command": 1,
     "arg:command!": 2.5,
     "name:read": -2,
+    "noun:process": 7,
+    "noun:job": 5,
   },
   outside: {
     bias: 1.5,
@@ -104,6 +109,7 @@ export const priors: { readonly [question: string]: Weights } = {
     "server:service": 5,
     "server:machine": -4,
     "page:acts": 4,
+    "page:sends": 9,
     "page:reads": -4,
     "tools:service": 1,
     "tools:account": 1,
@@ -121,18 +127,50 @@ export const priors: { readonly [question: string]: Weights } = {
     "place:recipient": 1,
     "place:path": -1.5,
     "place:session": -8,
+    "own:noun": -6,
+    "own:offline": -8,
+    "vcs:push": 9,
+    "vcs:pull": 9,
   },
-  send: action("send", { "noun:message": 1.5 }),
-  publish: action("publish", { "noun:public": 4 }),
-  delete: action("delete"),
+  send: action("send", { "noun:message": 1.5, "noun:public": -4, "vcs:push": -6, "noun:sent": 6 }),
+  publish: action("publish", { "noun:public": 4, "vcs:push": 6 }),
+  delete: action("delete", { "noun:membership": -5 }),
   pay: action("pay", { "noun:money": 1, "noun:payment": 5 }),
-  grant: action("grant", { "noun:right": 2, "noun:membership": 5 }),
+  grant: action("grant", { "noun:right": 2, "noun:membership": 8 }),
   share: action("share"),
   schedule: action("schedule", { "noun:time": 1.5 }),
-  webhook: action("webhook"),
+  webhook: action("webhook", { "noun:webhook": 6 }),
   credential: action("credential", { "noun:secret": 1, "noun:account": 4 }),
   config: action("config", { "noun:setting": 4 }),
   actuate: action("actuate"),
+};
+
+/** What a read chooses its results by, and what a record is made of. */
+const choosing =
+  "state status sort order direction scope since until before after from depth topic format type language category".split(
+    " ",
+  );
+const carried = "title name description summary color status state priority label due date start end value note".split(
+  " ",
+);
+
+const remotePath = "at=service&rule=path";
+const extra: { readonly [role: string]: Weights } = {
+  destination: { "f=include": -4, "f=exclude": -4, "at=browser&rule=destination": -2 },
+  path: { [remotePath]: -4, "says=local": 4 },
+  identifier: { [remotePath]: 1.5, "type=boolean": -3 },
+  query: {
+    "type=boolean": 2,
+    "type=integer": 1,
+    "type=number": 1,
+    enum: 1,
+    "f=include": 3,
+    "f=exclude": 3,
+    ...Object.fromEntries(choosing.map((word) => [`reads&r=${word}`, 2])),
+  },
+  content: Object.fromEntries(
+    carried.flatMap((word) => [`v=create&r=${word}`, `v=update&r=${word}`].map((id) => [id, 2])),
+  ),
 };
 
 /** A first guess from the name of an argument is worth this much; a role without any sign is rare. */
@@ -144,6 +182,7 @@ export function rolePrior(role: Role): Weights {
     [`rule=${role}`]: 3,
     [`says=${said[role] ?? role}`]: 0.7,
     "acts&addressee": role === "recipient" ? 5 : -1,
+    ...extra[role],
     ...Object.fromEntries(others),
   };
 }

@@ -62,7 +62,10 @@ function argumentCases(servers: readonly HandServer[]): readonly ArgumentCase[] 
       const known = inferArguments(tool);
       return [...args].map(([argument, wanted]) => {
         const first = known.get(argument);
-        const signs = argumentSigns(tool, argument, first?.known === true ? first.role : undefined);
+        const signs = argumentSigns(tool, argument, first?.known === true ? first.role : undefined, {
+          server,
+          tools: listed,
+        });
         return { server, signs, roles: wanted, weight: Math.min(1, 3 / Math.sqrt(tools.length)) };
       });
     }),
