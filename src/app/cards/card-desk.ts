@@ -269,8 +269,9 @@ function cardDigest(tools: readonly SeenTool[], answer: ServerAnswer | undefined
 }
 
 function seenTools({ server, entries, contracts, policy, before }: SeenList, remote: boolean): readonly SeenTool[] {
-  const findings = (entry: JsonObject, place: number): readonly string[] =>
-    policy.findings(entry, namesBut(entries, place)).findings.map(({ finds }) => finds);
+  const names = entries.map((entry) => stringMember(entry, "name") ?? "");
+  const findings = (entry: JsonObject): readonly string[] =>
+    policy.findings(entry, names).findings.map(({ finds }) => finds);
   // Beside the same tools: what an entry seems to do also follows from its siblings and from where the server runs.
   const context = { server, tools: entries, remote };
   const end = readTo(entries);
@@ -278,12 +279,12 @@ function seenTools({ server, entries, contracts, policy, before }: SeenList, rem
     const entry = entries[place];
     const source = contracts[place]?.source;
     if (entry === undefined || source === undefined) return [];
-    const now = { entry, reading, findings: findings(entry, place) };
+    const now = { entry, reading, findings: findings(entry) };
     const old = isOpen({ source }) ? before(reading.tool) : undefined;
     const asBefore = (entry: JsonObject): Before => ({
       entry,
       reading: place < end ? readTool(entry, context) : reading,
-      findings: findings(entry, place),
+      findings: findings(entry),
     });
     const change = old !== undefined && isObject(old) ? changeOf(old, now, asBefore) : undefined;
     return [{ ...now, name: reading.tool, digest: toolDigest(entry), source, change }];
@@ -294,10 +295,6 @@ function seenTools({ server, entries, contracts, policy, before }: SeenList, rem
 function changeOf(old: JsonObject, now: Now, read: (entry: JsonObject) => Before): SeenTool["change"] {
   if (toolDigest(old) === toolDigest(now.entry)) return undefined;
   return { kind: kindOfChange(read(old), now), lines: changeLines([{ now: now.entry, old }]) };
-}
-
-function namesBut(entries: readonly JsonObject[], own: number): readonly string[] {
-  return entries.flatMap((entry, place) => (place === own ? [] : [stringMember(entry, "name") ?? ""]));
 }
 
 /** Tools of a card in words of numbers, for lists of cards. */

@@ -258,10 +258,7 @@ class Trial {
     const names = after.map((tool) => stringMember(tool, "name") ?? "");
     for (const tool of after.filter((one) => !has(before, one))) {
       const name = stringMember(tool, "name") ?? "";
-      const orders = ordersInEntry(
-        tool,
-        names.filter((one) => one !== name),
-      );
+      const orders = ordersInEntry(tool, names);
       if (orders === undefined) continue;
       const says = `${when} it lists \`${shown(name, 60)}\`, which says "${orders.excerpt}" (${orders.rule})`;
       this.#further.push({ code: "text-in-list", hard: orders.certain, reason: says });

@@ -294,11 +294,11 @@ const toolNames = ({ method, entries }: ListRead): string[] =>
 function reportsOf(server: string, list: ListRead, foreign: readonly string[]): EntryReport[] {
   const names = list.entries.flatMap((entry) => stringMember(entry, "name") ?? []);
   const tools = list.method === "tools/list";
+  // Names of resources are titles, and two of them may be alike without any harm.
+  const neighbours = tools ? { siblings: names, foreign } : { siblings: [], foreign: [] };
   return list.entries.flatMap((entry) => {
     const name = stringMember(entry, "name") ?? stringMember(entry, "uri") ?? list.method;
-    // Names of resources are titles, and two of them may be alike without any harm.
-    const siblings = tools ? names.filter((other) => other !== name) : [];
-    const findings = findingsIn(entry, { siblings, foreign: tools ? foreign : [] });
+    const findings = findingsIn(entry, neighbours);
     const verdict = verdictOf(findings);
     if (verdict === "allow") return [];
     const marked = findings.map((one) => ({ ...one, fingerprint: fingerprintOf(server, list.method, name, one) }));

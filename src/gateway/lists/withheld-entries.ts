@@ -172,14 +172,12 @@ async function withheldNow(compared: Comparison): Promise<Withheld | undefined> 
 }
 
 function findingsByPlace({ needs, live, listed }: Look): ReadonlyMap<number, EntryFindings> {
-  const names = listed.entries.map((entry) => stringMember(entry, "name") ?? "");
+  // Names of resources and prompts are titles: two of them may be alike without any harm.
+  const names = listed.what === "tools/list" ? listed.entries.map((entry) => stringMember(entry, "name") ?? "") : [];
   const found = new Map<number, EntryFindings>();
   for (const [place, entry] of listed.entries.entries()) {
-    // Names of resources and prompts are titles: two of them may be alike without any harm.
-    const siblings = (): string[] =>
-      listed.what === "tools/list" ? names.filter((name) => name !== names[place]) : [];
     const read = isObject(entry) ? entry : { entry };
-    const one = needs.changes.findings(read, () => live.policy.findings(read, siblings()));
+    const one = needs.changes.findings(read, () => live.policy.findings(read, names));
     if (one.verdict !== "allow") found.set(place, one);
   }
   return found;

@@ -64,7 +64,7 @@ export interface PolicyDecides {
   };
   /** Whether a label pack in use is pinned to exactly this tool, by the digest of its whole entry. */
   pinned(server: string, tool: string, digest: string): boolean;
-  /** What in the text of a list entry gives orders to a model or is hidden from approvers; `siblings` are the other names. */
+  /** What in the text of a list entry gives orders to a model or is hidden from approvers; `siblings` are the names of its list. */
   findings(entry: JsonObject, siblings: readonly string[]): EntryFindings;
   /** Whether a rule lets all questions of the server to users pass, unchanged and without a heading of the gateway. */
   permitsQuestions(server: string): boolean;

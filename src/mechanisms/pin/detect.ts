@@ -5,11 +5,14 @@
 import type { JsonObject } from "../../core/json.ts";
 import { holds } from "./chain.ts";
 import { type ListText, namesOf, textsOf } from "./list-texts.ts";
-import { nameFindings } from "./look-alikes.ts";
+import { nameFindings, nameIndex } from "./look-alikes.ts";
 import { type Finding, type RuleId, contextArguments, familyOf, formRules, wordRules } from "./rules.ts";
 import { type Names, sentencesOf, visible } from "./sentences.ts";
 
-/** Tools that the client may have at the same time, by who offers them. */
+/**
+ * Tools that the client may have at the same time, by who offers them; the entry itself may be among them. A list is
+ * indexed once: pass the same one for all entries of a server.
+ */
 export type Neighbours = { readonly siblings: readonly string[]; readonly foreign: readonly string[] };
 
 const excerptCharactersMax = 160;
@@ -19,8 +22,8 @@ const findingsMax = 32;
 export function findingsIn(entry: JsonObject, neighbours: Neighbours): readonly Finding[] {
   const { own, parameters } = namesOf(entry);
   const lower = (names: readonly string[]): Set<string> => new Set(names.map((name) => name.toLowerCase()));
-  const others = lower([...neighbours.siblings, ...neighbours.foreign]);
-  others.delete(own.toLowerCase());
+  const [siblings, foreign] = [nameIndex(neighbours.siblings).lower, nameIndex(neighbours.foreign).lower];
+  const others = { has: (name: string): boolean => siblings.has(name) || foreign.has(name) };
   const names: Names = { own: own.toLowerCase(), others, parameters: lower(parameters) };
   const { texts, complete } = textsOf(entry);
   const found = texts.flatMap((text) => [...formFindings(text), ...wordFindings(text, names)]);

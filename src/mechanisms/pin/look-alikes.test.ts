@@ -33,3 +33,21 @@ it("finds a name of another server with a version or an article added, not one o
   expect(nameFindings("send_mail_v2", ["send_mail"], [])).toEqual([]);
   expect(nameFindings("send_mail", [], ["send_mail"])).toEqual([]);
 });
+
+it("attack: a list as long as its server likes is compared with itself in one pass, and no name with itself", () => {
+  let looks = 0;
+  const counted = (names: readonly string[]): readonly string[] =>
+    new Proxy(names, {
+      get: (target, key) => {
+        looks += typeof key === "string" && /^\d+$/.test(key) ? 1 : 0;
+        return Reflect.get(target, key) as unknown;
+      },
+    });
+  const names = [...Array.from({ length: 500 }, (_, index) => `best_tool_${index}é`), "send_mail", "best_send_mail"];
+  const siblings = counted(names);
+  const found = names.flatMap((name) => nameFindings(name, siblings, []).map((finding) => [name, finding]));
+  expect(found).toEqual([["best_send_mail", "look-alike.praised"]]);
+  expect(looks).toBeLessThan(2 * names.length);
+  expect(nameFindings("best_x", ["best_x", "best_x"], [])).toEqual([]);
+  expect(nameFindings("best_x", ["best_x", "x", "the_x"], [])).toEqual(["look-alike.praised"]);
+});

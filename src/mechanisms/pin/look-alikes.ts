@@ -90,24 +90,59 @@ export function withoutPraise(name: string): { readonly name: string; readonly p
 
 export type NameFinding = "look-alike.letters" | "look-alike.same-name" | "look-alike.praised";
 
+/** Names by the forms that they are compared in; of each form two names, so that a name finds another than itself. */
+type NameIndex = {
+  readonly lower: ReadonlySet<string>;
+  readonly shapes: ReadonlyMap<string, readonly string[]>;
+  readonly bare: ReadonlyMap<string, readonly string[]>;
+};
+
+/** A server chooses how long its list is, and each of its names is compared with all others. */
+const indices = new WeakMap<readonly string[], NameIndex>();
+
+/** The index of a list of names, made once for each list: callers pass the same list for all of its entries. */
+export function nameIndex(names: readonly string[]): NameIndex {
+  const known = indices.get(names);
+  if (known !== undefined) return known;
+  const distinct = [...new Set(names)];
+  const index = {
+    lower: new Set(distinct.map((name) => name.toLowerCase())),
+    shapes: byForm(distinct, skeleton),
+    bare: byForm(distinct, (name) => withoutPraise(name).name),
+  };
+  indices.set(names, index);
+  return index;
+}
+
+function byForm(names: readonly string[], formOf: (name: string) => string): ReadonlyMap<string, readonly string[]> {
+  const found = new Map<string, string[]>();
+  for (const name of names) {
+    const form = formOf(name);
+    const alike = found.get(form);
+    if (alike === undefined) found.set(form, [name]);
+    else if (alike.length < 2) alike.push(name);
+  }
+  return found;
+}
+
 /**
- * What is wrong with a tool's name, given the names of its own server's other tools (`siblings`) and of other servers'
- * (`foreign`). A name that another server has as well is not wrong by itself: two servers may both `search`.
+ * What is wrong with a tool's name, given the names of its own server's other tools (`siblings`, in which the name itself
+ * counts for nothing) and of other servers' (`foreign`). A name that another server has as well is not wrong by itself:
+ * two servers may both `search`.
  */
 export function nameFindings(name: string, siblings: readonly string[], foreign: readonly string[]): NameFinding[] {
   const found: NameFinding[] = [];
-  const shape = skeleton(name);
-  const others = [...siblings, ...foreign];
-  if (
-    mixesScripts(name) ||
-    others.some((other) => other !== name && skeleton(other) === shape && /[^\p{ASCII}]/u.test(name))
-  ) {
-    found.push("look-alike.letters");
-  }
   const bare = withoutPraise(name);
-  const same = (other: string): boolean =>
-    other !== name && withoutPraise(other).name === bare.name && bare.name !== "";
-  if (bare.praised && others.some(same)) found.push("look-alike.praised");
-  else if (foreign.some(same)) found.push("look-alike.same-name");
+  const among = (names: readonly string[], list: "shapes" | "bare", form: string): boolean =>
+    nameIndex(names)
+      [list].get(form)
+      ?.some((other) => other !== name) === true;
+  const alike = (list: "shapes" | "bare", form: string): boolean =>
+    among(siblings, list, form) || among(foreign, list, form);
+  if (mixesScripts(name) || (/[^\p{ASCII}]/u.test(name) && alike("shapes", skeleton(name))))
+    found.push("look-alike.letters");
+  if (bare.name === "") return found;
+  if (bare.praised && alike("bare", bare.name)) found.push("look-alike.praised");
+  else if (among(foreign, "bare", bare.name)) found.push("look-alike.same-name");
   return found;
 }

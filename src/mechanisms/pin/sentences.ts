@@ -23,7 +23,7 @@ export type TokenClass = WordClass | FormClass;
 export type Names = {
   readonly own: string;
   /** Other tools that the client may have at the same time. */
-  readonly others: ReadonlySet<string>;
+  readonly others: Pick<ReadonlySet<string>, "has">;
   readonly parameters: ReadonlySet<string>;
 };
 

@@ -152,7 +152,7 @@ function overlays(
       cases.push({
         server: stringMember(row, "id") ?? "",
         entry: changed(change, name, beside),
-        siblings: namesOf(beside).filter((one) => one !== name),
+        siblings: namesOf(beside),
       });
       suites.set(kind, cases);
     }
@@ -174,7 +174,7 @@ function casesOf(server: string, tools: readonly JsonObject[]): AdmissionCase[] 
   return tools.map((entry) => ({
     server,
     entry,
-    siblings: names.filter((one) => one !== stringMember(entry, "name")),
+    siblings: names,
   }));
 }
 
