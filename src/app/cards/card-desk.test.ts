@@ -279,3 +279,20 @@ it("reads an entry and the one before it beside the same tools", () => {
   scene.sees([{ ...told, title: "File" }, ...siblings], (name) => (name === "get_file" ? told : undefined));
   expect(kindOf()).toBe("wording");
 });
+
+it("reads a list once, however often its card is asked for", () => {
+  const scene = new Scene();
+  const entries = [look];
+  const real = scene.policy;
+  const findings = vi.fn((entry: JsonObject, names: readonly string[]) => real.findings(entry, names));
+  const policy = { ...real, findings };
+  const contracts = entries.map((entry) => policy.contractOfTool("app", entry));
+  const list = { server: "app", entries, contracts, policy, before: () => undefined };
+  scene.desk.seen({ ...list, digest: "first" });
+  const card = scene.desk.card("app");
+  expect(scene.desk.card("app")).toEqual(card);
+  expect(findings).toHaveBeenCalledTimes(1);
+  scene.desk.seen({ ...list, digest: "second" });
+  scene.desk.card("app");
+  expect(findings).toHaveBeenCalledTimes(2);
+});

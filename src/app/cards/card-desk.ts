@@ -4,14 +4,11 @@
  */
 import { BoundedMap } from "../../core/bounded-map.ts";
 import type { ToolContract } from "../../core/contract.ts";
-import { type JsonObject, isObject, stringMember } from "../../core/json.ts";
+import { type JsonObject, stringMember } from "../../core/json.ts";
 import { type Result, err, ok } from "../../core/result.ts";
-import { changeLines } from "../../gateway/lists/entry-changes.ts";
 import type { Cards, SeenList } from "../../gateway/ports/cards.ts";
 import type { ServerTarget } from "../../gateway/ports/transport.ts";
 import { notice } from "../../gateway/decision/notice.ts";
-import { readTool, readTools } from "../../oracles/labels/reading.ts";
-import { readTo } from "../../oracles/labels/siblings.ts";
 import { orderSentences } from "../../policy/isolation/words.ts";
 import { readingKey } from "../../policy/sections/readings.ts";
 import { digest } from "../../wire/canonical.ts";
@@ -24,8 +21,8 @@ import type { CardFiles } from "./card-files.ts";
 import { cardCommand } from "./card-command.ts";
 import { type CardAct, answered, givesMore, standingText } from "./card-acts.ts";
 import type { ServerAnswer } from "./card-answers.ts";
-import { type Before, type Now, kindOfChange } from "./entry-change.ts";
 import { packsFitting } from "./pack-offers.ts";
+import { isOpen, seenTools } from "./seen-tools.ts";
 import { serverFacts } from "./server-facts.ts";
 import type { TrialDesk } from "./trials/trial-desk.ts";
 
@@ -258,43 +255,10 @@ export class CardDesk implements Cards {
   }
 }
 
-function isOpen({ source }: Pick<ToolContract, "source">): boolean {
-  return source !== "operator" && source !== "pack" && source !== "card";
-}
-
 /** What an answer is bound to: the name and digest of every tool, and what was answered or found of the server before. */
 function cardDigest(tools: readonly SeenTool[], answer: ServerAnswer | undefined, trial: Card["probe"]): string {
   const standing = `${standingText(answer)} ${trial?.now?.verdict ?? ""} ${trial?.now?.at ?? ""}`;
   return digest({ tools: tools.map(({ name, digest: of }) => [name, of]), standing }, sha256);
-}
-
-function seenTools({ server, entries, contracts, policy, before }: SeenList, remote: boolean): readonly SeenTool[] {
-  const names = entries.map((entry) => stringMember(entry, "name") ?? "");
-  const findings = (entry: JsonObject): readonly string[] =>
-    policy.findings(entry, names).findings.map(({ finds }) => finds);
-  // Beside the same tools: what an entry seems to do also follows from its siblings and from where the server runs.
-  const context = { server, tools: entries, remote };
-  const end = readTo(entries);
-  return readTools(context).flatMap((reading, place) => {
-    const entry = entries[place];
-    const source = contracts[place]?.source;
-    if (entry === undefined || source === undefined) return [];
-    const now = { entry, reading, findings: findings(entry) };
-    const old = isOpen({ source }) ? before(reading.tool) : undefined;
-    const asBefore = (entry: JsonObject): Before => ({
-      entry,
-      reading: place < end ? readTool(entry, context) : reading,
-      findings: findings(entry),
-    });
-    const change = old !== undefined && isObject(old) ? changeOf(old, now, asBefore) : undefined;
-    return [{ ...now, name: reading.tool, digest: toolDigest(entry), source, change }];
-  });
-}
-
-/** `read` takes as long as reading a tool: of a changed one alone. */
-function changeOf(old: JsonObject, now: Now, read: (entry: JsonObject) => Before): SeenTool["change"] {
-  if (toolDigest(old) === toolDigest(now.entry)) return undefined;
-  return { kind: kindOfChange(read(old), now), lines: changeLines([{ now: now.entry, old }]) };
 }
 
 /** Tools of a card in words of numbers, for lists of cards. */
