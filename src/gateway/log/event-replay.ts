@@ -77,7 +77,7 @@ function readWaiting(
 export async function replayRun(
   { store, keys, lattice }: { readonly store: Store; readonly keys: LogKeys; readonly lattice: Lattice },
   run: string,
-  { pause, until, after, recordsMax = Number.POSITIVE_INFINITY }: ReplayWay = {},
+  { pause, until, after, base, recordsMax = Number.POSITIVE_INFINITY }: ReplayWay = {},
 ): Promise<Result<Replayed, string>> {
   const loader = makeLoader(store, keys, lattice);
   const waiting = new WaitingBook(after?.waiting);
@@ -85,8 +85,11 @@ export async function replayRun(
   const pages = { recordsMax: replayRecordsMax, pageRecords: pause === undefined ? undefined : pausedPageRecords };
   const recordsOf = (query: KeptQuery): AsyncIterable<Result<StoredRecord, string>> =>
     paused(keptRecords(store, query, pages), pause);
+  let begins: true | undefined;
+  const known = base === undefined ? undefined : await placed(store, base);
   const source: MergeSource<Part> = {
     run,
+    base: known?.record === undefined ? undefined : { ...known, record: known.record, begins: () => (begins = true) },
     until,
     from: await placed(store, after?.heard),
     ownOnly: Number.isFinite(recordsMax),
@@ -108,7 +111,7 @@ export async function replayRun(
     heard: all.value.heard,
     more: read.count > recordsMax,
   };
-  return ok({ ...all.value, last });
+  return ok({ ...all.value, last, ...(begins === undefined ? {} : { begins }) });
 }
 
 function headOf({ writer, seq, fingerprint }: Head): Head {

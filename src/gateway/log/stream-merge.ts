@@ -9,7 +9,11 @@ import type { Head } from "../ports/store.ts";
 import type { Heard, StreamNote } from "../ports/stream-note.ts";
 
 /** An entry of a log with what it says of a stream, and the record that it is in, where that is looked at. */
-export type Noted = { readonly note: StreamNote | undefined; readonly record?: Head };
+export type Noted = {
+  readonly note: StreamNote | undefined;
+  readonly record?: Head;
+  readonly events?: readonly { readonly kind: string }[];
+};
 
 /** Where a stream is read from. */
 export type StreamStart = {
@@ -31,6 +35,14 @@ export type MergeSource<E extends Noted> = {
   readonly from?: Heard | undefined;
   /** Nothing of a stream that the run had not heard by its own last entry. */
   readonly ownOnly?: boolean;
+  /** What the reader has of the stream that the run may have begun with: its entries are wanted after that. */
+  readonly base?: StreamBase | undefined;
+};
+
+/** A stream up to its number `n`, which is in the given record. */
+export type StreamBase = Required<Heard> & {
+  /** Called where the run began with the whole of the stream, so that what the reader has is a part of its history. */
+  readonly begins: () => void;
 };
 
 /** The note of an entry as it was read; undefined where it has none. */
@@ -116,6 +128,15 @@ class Cursor<E extends Noted> {
   }
 }
 
+/** What the reader has, where a run begins with at least that. */
+function baseOf<E extends Noted>(
+  { base }: MergeSource<E>,
+  note: Extract<StreamNote, { of: string }>,
+): StreamBase | undefined {
+  const fits = base?.of === note.of && note.whole === true && base.n <= (note.joined ?? 0);
+  return fits ? base : undefined;
+}
+
 /**
  * The entries of a run with those of its stream between them; the returned value is the stream that it is still a member
  * of, and how far its own entries had heard it. Of a stream it is the stream itself. A failure comes last.
@@ -129,12 +150,14 @@ export async function* merged<E extends Noted>(
     from === undefined || from.of === source.run ? undefined : new Cursor(source, from.of, { ...from, ownUpTo: 0 });
   let heard = from?.n ?? 0;
   let isStream = false;
+  let isNew = true;
   for await (const entry of own) {
     const note = entry.ok ? entry.value.note : undefined;
     if (note !== undefined && "n" in note) {
       isStream = true;
       heard = note.n;
     }
+    if (!entry.ok || entry.value.events?.some(({ kind }) => kind !== "begun") !== false) isNew = false;
     if (note === undefined || !("of" in note)) {
       yield entry;
       continue;
@@ -142,13 +165,18 @@ export async function* merged<E extends Noted>(
     if (note.joined !== undefined) {
       await cursor?.close();
       const whole = note.whole === true;
-      cursor = new Cursor(source, note.of, { n: whole ? 0 : note.joined, ownUpTo: whole ? note.joined : 0 });
+      // Only what the run began with: of one that did something before, the order would be another one.
+      const base = isNew ? baseOf(source, note) : undefined;
+      base?.begins();
+      isNew = false;
+      const behind = base ?? { n: whole ? 0 : note.joined };
+      cursor = new Cursor(source, note.of, { ...behind, ownUpTo: whole ? note.joined : 0 });
       heard = note.joined;
       if (note.whole === true) {
         // Among these may be what an earlier run of this very key did.
         yield* cursor.upTo(note.joined, false);
         // What the run began with is gone: less than it held must not pass for all of it.
-        if (note.joined > 0 && !cursor.found)
+        if (note.joined > behind.n && !cursor.found)
           return void (yield err("the stream that it began with is not in the log"));
       }
     }

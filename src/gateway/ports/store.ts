@@ -88,6 +88,8 @@ export type Replayed = {
   readonly member: string | undefined;
   /** Its last record; undefined where it has none. */
   readonly last?: LastRecord | undefined;
+  /** It began with the whole of the stream of `ReplayWay.base`: of that only what came after is among the events. */
+  readonly begins?: true;
 };
 
 /** A call in the outbox of a run, or a result behind consent, as its record describes it. */
@@ -119,6 +121,8 @@ export type ReplayWay = {
     readonly heard: Heard | undefined;
     readonly waiting: readonly Waiting[];
   };
+  /** What the reader has of a stream, up to a record of it. */
+  readonly base?: Heard;
   /** Not more own records than that, and of a stream only what the run had heard by the last of them. */
   readonly recordsMax?: number;
 };

@@ -153,7 +153,7 @@ export class Resumption {
     const sources = early.key === undefined ? [] : [early.key];
     const before = await inheritedFrom(log, sources, live.policy.lattice, { ownOnly: early.key });
     const top = row === undefined || live.lost || !conversation.ok;
-    const read = await this.#replayInto(live, { top, until: stream?.until });
+    const read = await this.#replayInto(live, { top, until: stream?.until, of: row && streamIn(row) });
     const isMember = read.member !== undefined && read.member === stream?.stream.key;
     const shared = stream === undefined || isMember ? nothing : await this.#readStream(live, stream);
     const lost = early.lost || (!isMember && stream?.stream.lost === true);
@@ -193,10 +193,10 @@ export class Resumption {
 
   async #replayInto(
     live: LiveRun,
-    { top, until }: { readonly top: boolean; readonly until: ReplayWay["until"] },
+    { top, until, of }: { readonly top: boolean; readonly until: ReplayWay["until"]; readonly of: string | undefined },
   ): Promise<ReadHistory> {
     const { services, resumed } = this.#setup;
-    const read = await readHistory(services.log, live, until);
+    const read = await readHistory(services.log, live, until, of);
     const { before, events, waiting, whole } = read;
     resumed(live, before === undefined ? events : [...before.unsettled, ...events], waiting);
     if (before !== undefined) goOnFrom(live, before);

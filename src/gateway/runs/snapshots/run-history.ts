@@ -20,13 +20,35 @@ export type ReadHistory = {
   readonly member: string | undefined;
 };
 
-/** Reads what a run has to fold. */
+/** Reads what a run has to fold; `stream` is the run key of the stream that it is a member of. */
 export async function readHistory(
   log: EventLog,
   live: Pick<LiveRun, "key" | "policy">,
   until?: ReplayWay["until"],
+  stream?: string,
 ): Promise<ReadHistory> {
-  return (await shortHistory(log, live, until)) ?? wholeHistory(log, live, until);
+  const short = (await shortHistory(log, live, until)) ?? (await begunHistory(log, live, until, stream));
+  return short ?? wholeHistory(log, live, until);
+}
+
+/** The history of a run that began with the whole of a stream, from the snapshot of that on; undefined where it did not. */
+async function begunHistory(
+  log: EventLog,
+  { key, policy }: Pick<LiveRun, "key" | "policy">,
+  until: ReplayWay["until"],
+  stream: string | undefined,
+): Promise<(ReadHistory & { readonly before: History }) | undefined> {
+  const snapshot = stream === undefined ? undefined : await log.snapshot(stream, fitsOf(policy));
+  const before = snapshot === undefined ? undefined : historyFrom(snapshot);
+  if (stream === undefined || before?.heard?.of !== stream) return undefined;
+  const base = { of: stream, n: before.heard.n, record: before.place };
+  const read = await log.replay(key, policy.lattice, { until, base });
+  if (!read.ok || read.value.begins !== true || !read.value.complete) return undefined;
+  const { events, waiting, member } = read.value;
+  // Another run under its key came before it, and what that one began with is another part of the stream.
+  if (lastRunIn(events).length < events.length) return undefined;
+  const folded = { ...before.folded, state: { ...before.folded.state, key } };
+  return { before: { ...before, run: key, folded }, events, waiting, whole: true, member };
 }
 
 /** The history from a snapshot on; undefined where none fits. */
