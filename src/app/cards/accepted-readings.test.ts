@@ -71,6 +71,29 @@ it("takes readings off the record whose last day is over, so that a clock that i
   expect(counting(readings)).toEqual(["s"]);
 });
 
+it("closes hosts whose last day is over, and opens none where the readings cannot be read", async () => {
+  const files = made();
+  const hosts = (...allow: readonly string[]) => ({ allow: [...allow], until: "2999-01-01", workspace: false });
+  const ended = { ...record("accepted"), hosts: { ...hosts("old.example"), until: "2026-01-01" } };
+  await holds(files, { app: { ...record("accepted"), hosts: hosts("a.example", "b.example") }, ended });
+  const told: string[] = [];
+  const readings = new AcceptedReadings(files, (text) => void told.push(text));
+  expect(await readings.endDays("2026-01-02")).toBe(true);
+  expect(told).toEqual([expect.stringMatching(/days are over.*`ended`.*hosts/)]);
+  expect(readings.state.servers.get("ended")).toEqual(record("accepted"));
+  expect(readings.state.servers.get("app")).toHaveProperty("hosts");
+  writeFileSync(files.accepted, "{");
+  const open = { ...record("isolated"), hosts: hosts("b.example", "c.example") };
+  const servers = { app: open, other: { ...record("isolated"), hosts: hosts("d.example") } };
+  writeFileSync(files.answers, JSON.stringify({ version: 1, servers }));
+  readings.refresh();
+  expect(readings.state.servers.get("app")).toMatchObject({ answer: "isolated", hosts: { allow: ["b.example"] } });
+  expect(readings.state.servers.get("other")).toEqual(record("isolated"));
+  writeFileSync(files.answers, JSON.stringify({ version: 1, servers: { app: record("accepted") } }));
+  readings.refresh();
+  expect(readings.state.servers.get("app")).not.toHaveProperty("hosts");
+});
+
 it("takes a folder that leads nowhere, or that others can write, for an error with a way on", async () => {
   const files = made();
   const folder = dirname(files.accepted);

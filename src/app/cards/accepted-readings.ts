@@ -8,6 +8,7 @@ import { dirname } from "node:path";
 import { privateFolder } from "../../adapters/keys/key-files.ts";
 import type { PolicySource } from "../../policy/canonical/policy-document.ts";
 import { stateHome } from "../../adapters/daemon/paths.ts";
+import { given } from "../../core/given.ts";
 import { type Result, ok } from "../../core/result.ts";
 import { notice } from "../../gateway/decision/notice.ts";
 import { whyUnread } from "../state/text-file.ts";
@@ -78,18 +79,24 @@ export class AcceptedReadings {
     return changed;
   }
 
-  /** Takes readings off the record whose last day is before this one; true where there were some. To be called now and then. */
+  /** Takes readings and hosts off the record whose last day is before this one; true where there were some. To be called now and then. */
   async endDays(day: string): Promise<boolean> {
-    const ended = this.#state.readings.filter((one) => !notEnded([one], day).includes(one));
-    if (ended.length === 0) return false;
-    const done = await this.#files.change(({ readings, servers }) =>
-      ok({ servers, readings: notEnded(readings, day) }),
-    );
-    if (!done.ok) return false; // they count no more all the same, and it is tried again
-    for (const server of new Set(ended.map((one) => one.server)))
+    const ended = new Set([
+      ...this.#state.readings.filter(({ until }) => until < day).map(({ server }) => server),
+      ...[...this.#state.servers].filter(([, { hosts }]) => isOver(hosts, day)).map(([server]) => server),
+    ]);
+    if (ended.size === 0) return false;
+    const done = await this.#files.change(({ readings, servers }) => {
+      const left = [...servers].map(([server, { hosts, ...answer }]) => {
+        return [server, hosts === undefined || isOver(hosts, day) ? answer : { ...answer, hosts }] as const;
+      });
+      return ok({ readings: notEnded(readings, day), servers: new Map(left) });
+    });
+    if (!done.ok) return false; // it is tried again
+    for (const server of ended)
       this.#tell(
         notice(
-          `The days are over for which you accepted tools of server \`${server}\`: their calls ask.`,
+          `The days are over of what you accepted of server \`${server}\`: calls of its tools ask, and hosts that its card opened are closed.`,
           ` Answer its card again: \`${cardCommand(server)}\`.`,
         ),
       );
@@ -199,6 +206,22 @@ function stricterOf(earlier: ServerAnswer | undefined, later: ServerAnswer): Ser
   const answers = [earlier?.answer, later.answer];
   const answer = (["refused", "isolated"] as const).find((one) => answers.includes(one));
   const flagged = earlier?.flagged ?? later.flagged;
-  if (answer === undefined && flagged === undefined) return earlier;
-  return { ...later, answer: answer ?? later.answer, ...(flagged === undefined ? {} : { flagged }) };
+  const isStricter = answer !== undefined || flagged !== undefined;
+  if (!isStricter && earlier === undefined) return undefined;
+  const { hosts: _hosts, ...rest } = isStricter ? later : (earlier ?? later);
+  const hosts = hostsOfBoth(earlier?.hosts, later.hosts);
+  return { ...rest, ...given<Partial<ServerAnswer>>({ answer, flagged, hosts }) };
+}
+
+function hostsOfBoth(one: ServerAnswer["hosts"], other: ServerAnswer["hosts"]): ServerAnswer["hosts"] {
+  if (one === undefined || other === undefined) return undefined;
+  return {
+    allow: one.allow.filter((host) => other.allow.includes(host)),
+    until: one.until < other.until ? one.until : other.until,
+    workspace: one.workspace && other.workspace,
+  };
+}
+
+function isOver(hosts: ServerAnswer["hosts"], day: string): boolean {
+  return hosts !== undefined && hosts.until < day;
 }

@@ -54,7 +54,7 @@ export function networkOf(
     );
   // A name that may hold a key is no name to be shown or opened.
   const usable = (host: string): boolean => !hasSecret(host) && whyNoHost(host) === undefined;
-  const wants = wanted.filter((host) => usable(host) && !opened.some((one) => isSame(one, host)));
+  const wants = wanted.filter((host) => usable(host) && !opened.some((one) => isSame(one, host))).slice(0, hostsMax);
   return { wants, opened, decided: undefined };
 }
 

@@ -29,6 +29,17 @@ const lines = (more: Partial<CardFacts>): readonly string[] =>
     }),
   );
 
+it("names each host that an answer would open, by its end", () => {
+  const long = `api.github.com.${"a".repeat(60)}.${"b".repeat(60)}.${"c".repeat(60)}.evil.example`;
+  const wants = [...Array.from({ length: 30 }, (_, at) => `h${at}.example`), long];
+  const text = lines({ network: { wants, opened: ["o.example"], decided: undefined } });
+  for (const end of ["h0.example", "h29.example", ".evil.example", "o.example"])
+    expect(
+      text.filter((line) => line.endsWith(end)),
+      end,
+    ).toHaveLength(1);
+});
+
 describe("a card says of the isolation of a server", () => {
   const bare = "  It runs without isolation: what it does beside its answers is not seen.";
 

@@ -1,7 +1,7 @@
 /** A card as lines for a terminal or a form: bounded, and text of the server is shown as text. */
 import { escapeForDisplay } from "../../gateway/decision/display-text.ts";
 import { readingThreshold } from "../../oracles/labels/reading.ts";
-import { many } from "../state/sentences.ts";
+import { many, shortPath } from "../state/sentences.ts";
 import { type Card, type CardTool, effectsOf, openTools, toolsOf, worstOf } from "./card.ts";
 
 /** Tools shown of one group, and lines of what changed in one of them. */
@@ -11,6 +11,7 @@ const changeLinesMax = 24;
 /** Characters of a line, and of a text of the server within one. */
 const lineCharactersMax = 180;
 const textCharactersMax = 60;
+const hostCharactersMax = 120;
 
 const stateWords: Readonly<Record<Card["state"], string>> = {
   new: "new: nothing of it is accepted, so its calls ask",
@@ -69,8 +70,8 @@ function headLines(card: Card): readonly string[] {
     ...listLine("signs in with", facts?.account ?? []),
     ...listLine("hosts", facts?.hosts ?? []),
     ...listLine("files", facts?.files ?? []),
-    ...listLine("hosts it wanted, which are closed to it", card.network.wants),
-    ...listLine("hosts that its card opened", card.network.opened),
+    ...hostLines("hosts it wanted, which are closed to it", card.network.wants),
+    ...hostLines("hosts that its card opened", card.network.opened),
     ...card.scope.slice(0, 6).map((sentence) => `  ${escaped(sentence, 160)}`),
     ...(card.probe?.lines ?? []).map((line) => `  tried out: ${escaped(line, 160)}`),
     ...(card.packs.length === 0 || openTools(card).length === 0
@@ -89,6 +90,11 @@ function tierOf({ facts, isolation, scope }: Card): string {
   if (isolation !== undefined && isolation.tier !== "none") return `isolation tier ${isolation.tier}${missing}`;
   if (isolation !== undefined) return `runs without isolation${missing}`;
   return scope.length === 0 ? "no isolation: your policy asks for none" : "its isolation is known once it runs";
+}
+
+/** Each on a line of its own, since one answer opens all of them; of a long one the end, which says whose it is. */
+function hostLines(what: string, hosts: readonly string[]): readonly string[] {
+  return hosts.length === 0 ? [] : [`  ${what}:`, ...hosts.map((host) => `    ${shortPath(host, hostCharactersMax)}`)];
 }
 
 function listLine(what: string, values: readonly string[]): readonly string[] {

@@ -68,12 +68,10 @@ async function demandOf(composition: Composition, act: AnyRequest): Promise<Dema
               `${many(act.reviewed.length, "tool")} in doubt accepted at their word: ${shown(act.reviewed.join(", "), 400)}`,
             ];
       const hosts = act.hosts ?? [];
+      // Each on a line of its own: behind a cut any other one could be opened.
+      const beside = act.workspace === true ? ", beside the workspace" : "";
       const opened =
-        hosts.length === 0
-          ? []
-          : [
-              `Hosts opened to it${act.workspace === true ? ", beside the workspace" : ""}: ${shown(hosts.join(", "), 400)}`,
-            ];
+        hosts.length === 0 ? [] : [`Hosts opened to it${beside}:`, ...hosts.map((host) => `  ${shown(host, 260)}`)];
       const demand = demanded(act, inForce(composition), line);
       const card = composition.cards.card(act.server);
       const lines = [line, ...reviewed, ...opened, ...(card === undefined ? [] : provedLines(cardLines(card)))];

@@ -26,6 +26,15 @@ it("offers the keys that can do something, and says what they take back or keep"
   expect(isolated).not.toHaveProperty("i");
 });
 
+it("opens by one key no more hosts than a card shows", () => {
+  const few = offeredKeys(card({ wants: ["a.example", "b.example:8443"] }), 90);
+  expect(few).toMatchObject({ h: "h accept, and open a.example, b.example:8443 to it instead of the workspace" });
+  const many = Array.from({ length: 20 }, (_, at) => `host-with-a-long-name-${at}.example`);
+  expect(offeredKeys(card({ wants: many }), 90)).toMatchObject({
+    h: "h accept, and open the 20 hosts above to it instead of the workspace",
+  });
+});
+
 it("says after an answer that a server runs isolated only, and where that refuses it now", () => {
   const until = "2027-01-01";
   const answer = "isolated";

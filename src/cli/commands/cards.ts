@@ -132,13 +132,17 @@ export function offeredKeys(
     ...(doubts.length === 0
       ? {}
       : { r: `r review the ${many(doubts.length, "tool")} in doubt${ready === 0 ? "" : " first"}${lifts}` }),
-    ...(wants.length === 0
-      ? {}
-      : { h: `h accept, and open ${shown(wants.join(", "), 200)} to it instead of the workspace` }),
+    ...(wants.length === 0 ? {} : { h: `h accept, and open ${hostsText(wants)} to it instead of the workspace` }),
     ...(answer === "isolated" ? {} : { i: `i isolated only${lifts}` }),
     ...(state === "quarantined" ? {} : { x: "x refuse the server" }),
     l: "l later",
   };
+}
+
+/** The names where they are short, else their number: the card above has each of them. */
+function hostsText(hosts: readonly string[]): string {
+  const text = hosts.join(", ");
+  return text.length <= 100 ? shown(text) : `the ${many(hosts.length, "host")} above`;
 }
 
 /** One key, and Enter: anything else is no answer. */
