@@ -26,7 +26,7 @@ const lists: { readonly [kind in DeedKind]: string } = {
     "star unstar link unlink attach detach increment make mkdir touch draft restore book reserve compress zip gzip fill " +
     "react pin unpin join leave remember manage activate deactivate enable disable push schedule install uninstall upgrade scale patch expose watch provision deploy register configure invite share assign send archive restart stop start rerun rollback rename revert undo rollback generate record log duplicate clone sync track transition upvote vote rate " +
     "like follow unfollow cancel transfer_issue convert_to request adjust modify alter rebase checkout stage initialize " +
-    "init build export reply_draft place annotate subscribe unsubscribe resolve dismiss complete finish start_work enter submit_form",
+    "reset pick stash amend init build export reply_draft place annotate subscribe unsubscribe resolve dismiss complete finish start_work enter submit_form",
   delete:
     "cleanup clean delete remove drop purge clear destroy erase trash wipe truncate rm forget prune unregister deregister terminate kill " +
     "expunge discard uninstall",

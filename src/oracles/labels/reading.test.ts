@@ -197,4 +197,11 @@ describe("the effects and roles that are read", () => {
     const get = tool("get_file", { description: "Gets a file.", ...args("path") });
     expect([roleOf(get, "github"), roleOf(get, "filesystem")]).toEqual(["identifier", "path"]);
   });
+
+  it("takes where a way ends for no address", () => {
+    const way = tool("directions", { description: "Finds a way.", ...args("origin", "destination", "mode") });
+    const { facts } = readTool(way, { server: "maps", tools: [way] });
+    expect(facts.find(({ about }) => about === "args/destination/role")?.value).toBe("query");
+    expect(effectsOf(tool("git_reset", args("mode")), { server: "git" })).toContain("write.local");
+  });
 });

@@ -71,6 +71,7 @@ export function argumentSigns(
     `${acts ? "acts" : "reads"}&type=${type}`,
     // A path in a store that is elsewhere names an object there, and what a record is made of names none.
     `at=${place}&rule=${known ?? "none"}`,
+    ...(onMap(properties) ? [`map&rule=${known ?? "none"}`] : []),
     `v=${verb}&r=${singular(last)}`,
     `v=${verb}&rule=${known ?? "none"}`,
     ...(words.includes("local") || localPath.test(said) ? ["says=local"] : []),
@@ -80,6 +81,12 @@ export function argumentSigns(
     ...(/id$/i.test(name) ? ["ends-id"] : []),
     ...phrases.flatMap(([id, phrase]) => (phrase.test(said) ? [`says=${id}`] : [])),
   ];
+}
+
+/** Where a way begins stands beside where it ends: both are places of a map and no addresses. */
+function onMap(properties: Json | undefined): boolean {
+  if (!isObject(properties)) return false;
+  return ["origin", "origins", "waypoints", "coordinates", "latitude"].some((name) => Object.hasOwn(properties, name));
 }
 
 const verbs: ReadonlySet<string> = new Set("create update delete add list search send set".split(" "));

@@ -147,23 +147,34 @@ export const priors: { readonly [question: string]: Weights } = {
 
 /** What a read chooses its results by, and what a record is made of. */
 const choosing =
-  "state status sort order direction scope since until before after from depth topic format type language category".split(
+  "state status sort order direction scope since until before after from depth topic prompt question keyword pattern regex filter mode unit country region location place format type language category".split(
     " ",
   );
 const carried = "title name description summary color status state priority label due date start end value note".split(
   " ",
 );
 
+/** What one object among others is told by. */
+const naming = "selector ref sha slug uid guid uuid hash target branch owner repo repository".split(" ");
 const remotePath = "at=service&rule=path";
 const extra: { readonly [role: string]: Weights } = {
-  destination: { "f=include": -4, "f=exclude": -4, "at=browser&rule=destination": -2 },
+  destination: { "f=include": -4, "f=exclude": -4, "map&rule=destination": -6, "at=browser&rule=destination": -2 },
   path: { [remotePath]: -4, "says=local": 4 },
-  identifier: { [remotePath]: 1.5, "type=boolean": -3 },
+  identifier: {
+    [remotePath]: 1.5,
+    "type=boolean": -3,
+    "ends-id": 1.5,
+    "at=browser&rule=destination": 2,
+    ...Object.fromEntries(naming.map((word) => [`r=${word}`, 2])),
+  },
   query: {
     "type=boolean": 2,
     "type=integer": 1,
     "type=number": 1,
     enum: 1,
+    "map&rule=destination": 4,
+    "map&rule=none": 1.5,
+    "map&rule=identifier": 1,
     "f=include": 3,
     "f=exclude": 3,
     ...Object.fromEntries(choosing.map((word) => [`reads&r=${word}`, 2])),
