@@ -16,21 +16,35 @@ const names = readdirSync(policies).map((file) => file.replace(/\.yaml$/, ""));
 
 /** The packs that the project promises; more may come. */
 const promised = [
+  "airtable",
+  "aws",
+  "azure",
+  "browserbase",
   "calendar",
   "drive",
+  "exa",
   "fetch",
   "filesystem",
+  "gcp",
   "git",
   "github",
   "gitlab",
+  "google-drive",
+  "hubspot",
   "mail",
   "memory",
+  "mongodb",
+  "obsidian",
   "payments",
   "playwright",
   "postgres",
+  "puppeteer",
+  "redis",
   "shell",
   "slack",
   "sqlite",
+  "tavily",
+  "todoist",
 ];
 
 test("every promised pack has a starter policy", () => {
