@@ -73,6 +73,16 @@ class Scene {
   }
 }
 
+it("says of a server without a way out that few calls ask", () => {
+  const scene = new Scene();
+  const contracts = scene.sees([look]).map((one) => ({ ...one, process: { tier: "A", order: "o" } as const }));
+  expect(scene.told.pop()).toContain("nothing is accepted of: their calls ask");
+  const { policy } = scene;
+  scene.desk.seen({ server: "b", digest: "d", entries: [look], contracts, policy, before: () => undefined });
+  expect(scene.told.pop()).toContain("it can do nothing outside, and few of their calls ask");
+  expect([scene.desk.card("app")?.enclosed, scene.desk.card("b")?.enclosed]).toEqual([false, true]);
+});
+
 it("tells once of a server, and again of a change alone", async () => {
   const scene = new Scene();
   expect(scene.desk.servers()).toEqual([]);

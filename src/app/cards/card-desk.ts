@@ -97,7 +97,9 @@ export class CardDesk implements Cards {
     if (answer !== undefined && !changed) return;
     const what =
       answer === undefined
-        ? "that nothing is accepted of: their calls ask"
+        ? isEnclosed(list.contracts)
+          ? "that nothing is accepted of: it can do nothing outside, and few of their calls ask"
+          : "that nothing is accepted of: their calls ask"
         : "that changed or are new: their calls ask";
     this.#parts.tell(
       notice(
@@ -162,6 +164,7 @@ export class CardDesk implements Cards {
       digest: cardDigest(tools, answer, probe),
       tools,
       isolation,
+      enclosed: list !== undefined && isEnclosed(list.contracts),
       network: networkOf(server, order, isolation?.wanted ?? [], opened),
       scope: order === undefined ? [] : orderSentences(order),
       packs: packsFitting(list?.entries ?? []),
@@ -253,6 +256,11 @@ export class CardDesk implements Cards {
     this.#servers.set(server, known);
     return known;
   }
+}
+
+/** The process of the server has no way out, so belief in it rests on that. */
+function isEnclosed(contracts: readonly ToolContract[]): boolean {
+  return contracts.every(({ process }) => process !== undefined);
 }
 
 /** What an answer is bound to: the name and digest of every tool, and what was answered or found of the server before. */

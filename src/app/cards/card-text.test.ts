@@ -65,6 +65,11 @@ describe("a card says of the isolation of a server", () => {
     expect(text.includes(bare)).toBe(isBare);
   });
 
+  it("that few calls ask of a server that can do nothing outside", () => {
+    expect(lines({ enclosed: true }).join("\n")).toContain("it can do nothing outside, and few of its calls ask");
+    expect(lines({ enclosed: false }).join("\n")).toContain("nothing of it is accepted, so its calls ask");
+  });
+
   it("that it was accepted for isolation alone", () => {
     const answer: ServerAnswer = { answer: "isolated", at: "", by: "os:1", tools: {} };
     expect(lines({ answer }).join("\n")).toContain("accepted only where it runs isolated");

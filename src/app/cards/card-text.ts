@@ -21,6 +21,13 @@ const stateWords: Readonly<Record<Card["state"], string>> = {
   quarantined: "refused: it is not listed and nothing of it is called",
 };
 
+function stateOf({ state, enclosed }: Card): string {
+  const isNew = state === "new" && enclosed === true;
+  return isNew
+    ? "new: nothing of it is accepted; it can do nothing outside, and few of its calls ask"
+    : stateWords[state];
+}
+
 const transportWords = { http: "HTTP", stdio: "stdio" } as const;
 
 const groupWords = {
@@ -55,7 +62,7 @@ function headLines(card: Card): readonly string[] {
   const flagged = answer?.flagged === undefined ? [] : [`  against it: ${escaped(answer.flagged, 140)}`];
   return [
     `Card of the server ${quoted(server)}${called}`,
-    `  ${stateWords[card.state]}${card.until === undefined ? "" : `; until ${card.until}`}`,
+    `  ${stateOf(card)}${card.until === undefined ? "" : `; until ${card.until}`}`,
     ...flagged,
     ...(facts === undefined ? [] : [`  started as: ${escaped(facts.starts, 150)}`]),
     ...card.earlier.map((starts) => `  also started under this name: ${escaped(starts, 140)}`),

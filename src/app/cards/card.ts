@@ -54,6 +54,8 @@ export type CardFacts = {
   readonly isolation:
     | { readonly tier: string; readonly missing: readonly string[]; readonly wanted?: readonly string[] }
     | undefined;
+  /** It runs without a way out, so calls of it pass that nothing is accepted of. */
+  readonly enclosed?: boolean;
   /** What decides the hosts that it reaches: this card, or the policy with its packs. */
   readonly network: CardNetwork;
   /** The scope that the policy gives it, as sentences. */
