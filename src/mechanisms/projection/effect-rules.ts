@@ -75,10 +75,10 @@ function liesInNamed({ program }: EffectEvent, { order, read, write, trace }: Gr
 export function effectFindings(events: readonly EffectEvent[], grounds: Grounds): readonly Finding[] {
   const { called, order } = grounds;
   if (called === undefined) return [];
-  const rules = effectRules.filter((rule) => rule.contradicts(called.effects));
+  const rules = effectRules.filter((rule) => rule.contradicts(called.effects) && !staysInside(rule.id, called));
   const found = rules.flatMap((rule) =>
     events
-      .filter((event) => rule.applies(event, grounds))
+      .filter((event) => rule.applies(event, grounds) && !refreshesIndex(event.target ?? event.path, called))
       .map((event): Finding => ({
         rule: rule.id,
         code: rule.code,
@@ -90,12 +90,23 @@ export function effectFindings(events: readonly EffectEvent[], grounds: Grounds)
   return [...found, ...changed(grounds, called)];
 }
 
+/** What a card says was proposed from words, and a program in a process without a way out does nothing that the process could not. */
+function staysInside(rule: string, { enclosed, source }: Called): boolean {
+  return rule === "effect.spawn" && enclosed && source === "card";
+}
+
+/** Git refreshes what it knows of the files in its index whenever it looks at them. */
+function refreshesIndex(path: string | undefined, { enclosed, source }: Called): boolean {
+  return enclosed && source === "card" && /(?:^|\/)\.git\/index(?:\.lock)?$/.test(path ?? "");
+}
+
 /** The writes themselves: no tracer has to be believed for them. */
 function changed({ trace, order }: Grounds, called: Called): readonly Finding[] {
   if (mayWriteAnything(called.effects)) return deleted(trace.changes, called, order.server);
   // Changes are not attributed: while calls overlap, they may be those of another one.
   const overlaps = trace.events.some(({ phase }) => phase === "ambiguous");
-  return trace.changes.map(({ path }) => ({
+  const changes = trace.changes.filter(({ path }) => !refreshesIndex(path, called));
+  return changes.map(({ path }) => ({
     rule: "effect.write",
     code: "SG-EFFECT",
     verdict: verdictOn(called, overlaps),
