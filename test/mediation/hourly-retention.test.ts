@@ -1,4 +1,5 @@
 /** B14: a gateway looks after its log by itself: a minute after its start and then each hour, by days and by bytes. */
+import { readdirSync } from "node:fs";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Composition } from "../../src/app/gateway/composition.ts";
 import { nodeClock } from "../../src/app/state/node-services.ts";
@@ -22,16 +23,17 @@ labels: { fixture.read_text: { effects: [read.local], output: { confidentiality:
 let folder: ReturnType<typeof temporaryFolder>;
 let composition: Composition;
 let now: number;
+let passed: number;
 let told: string[];
 /** Timers of a minute and more; shorter ones are those of the machine. */
 let timers: { readonly at: number; readonly run: () => void }[];
 
 const clock: Clock = {
-  monotonicMs: () => nodeClock.monotonicMs(),
+  monotonicMs: () => nodeClock.monotonicMs() + passed,
   wallMs: () => now,
   after: (delayMs, run) => {
     if (delayMs < minuteMs) return nodeClock.after(delayMs, run);
-    const timer = { at: now + delayMs, run };
+    const timer = { at: passed + delayMs, run };
     timers.push(timer);
     return () => void (timers = timers.filter((one) => one !== timer));
   },
@@ -40,7 +42,8 @@ const clock: Clock = {
 /** Lets time pass; what is due is done, in its order. */
 function pass(ms: number): void {
   now += ms;
-  const due = timers.filter(({ at }) => at <= now).toSorted((left, right) => left.at - right.at);
+  passed += ms;
+  const due = timers.filter(({ at }) => at <= passed).toSorted((left, right) => left.at - right.at);
   timers = timers.filter((one) => !due.includes(one));
   for (const { run } of due) run();
 }
@@ -53,7 +56,7 @@ async function pruned(count: number): Promise<void> {
     pass(hourMs);
     return (await prunings()).length;
   };
-  await expect.poll(look, { interval: 20 }).toBe(count);
+  await expect.poll(look, { interval: 20, timeout: 4_000 }).toBe(count);
 }
 
 /** A run of so many kibibytes, written beside the sessions. */
@@ -69,7 +72,7 @@ async function run(key: string, kibibytes: number, isOpen: boolean): Promise<voi
 
 beforeEach(async () => {
   folder = temporaryFolder();
-  [now, told, timers] = [Date.UTC(2026, 0, 1), [], []];
+  [now, passed, told, timers] = [Date.UTC(2026, 0, 1), 0, [], []];
   composition = await composed(folder.path, policy, { clock, tell: (text) => void told.push(text) });
 });
 afterEach(async () => {
@@ -91,7 +94,7 @@ test("old runs leave a minute after the start, and later ones in the hour in whi
   pass(minuteMs - 1);
   expect(await prunings()).toEqual([]);
   pass(1);
-  await expect.poll(() => timers.filter(({ at }) => at === now + hourMs).length).toBeGreaterThan(0);
+  await expect.poll(() => timers.filter(({ at }) => at === passed + hourMs).length).toBeGreaterThan(0);
   expect(await prunings()).toEqual([]);
   pass(29 * dayMs);
   await run("os:1/session:younger", 16, false);
@@ -120,14 +123,42 @@ test("a log that is too large gives back what ended first, and says once where o
   expect(left).not.toContain("os:1/session:5");
   expect(told).toEqual([]);
   await run("os:1/session:open", 1_400, true);
-  for (let hour = 0; hour < 3; hour += 1) {
+  const hours = (): number => {
     pass(hourMs);
-    await expect.poll(() => told.length).toBe(1);
-  }
+    return told.length;
+  };
+  await expect.poll(hours, { interval: 20, timeout: 4_000 }).toBe(1);
+  for (let hour = 0; hour < 3; hour += 1) hours();
   expect(told).toHaveLength(1);
   expect(told[0]).toMatch(/^The event log needs [\d.]+ MiB, more than its limit of 1\.0 MiB: 1 open run/);
   expect(unwrap(await composition.log.store.runHeads("os:1/session:open", undefined, 1_000)).length).toBeGreaterThan(
     80,
   );
+  expect(await isIntact()).toBe(true);
+});
+
+test("a clock that is set forward makes nothing old for a day, and keeps the keys; put right, nothing was lost", async () => {
+  await run("os:1/session:one", 16, false);
+  pass(minuteMs);
+  const keys = unwrap(openKeys(logPlaces(folder.path).keys));
+  keys.seal("os:1/session:one", "text", "here", now);
+  const days = () => readdirSync(logPlaces(folder.path).keys).filter((name) => name.startsWith("day-"));
+  const before = days();
+  expect(before).not.toEqual([]);
+  now += 400 * dayMs;
+  for (let hour = 0; hour < 20; hour += 1) pass(hourMs);
+  expect(await prunings()).toEqual([]);
+  expect(days()).toEqual(expect.arrayContaining(before));
+  expect(told.filter((line) => line.includes("set forward"))).toHaveLength(1);
+  now -= 400 * dayMs;
+  for (let hour = 0; hour < 30; hour += 1) pass(hourMs);
+  await expect.poll(prunings).toEqual([]);
+  expect(days()).toEqual(expect.arrayContaining(before));
+  // One that stays there is believed after a day.
+  now += 400 * dayMs;
+  for (let hour = 0; hour < 24; hour += 1) pass(hourMs);
+  expect(days()).toEqual(expect.arrayContaining(before));
+  await pruned(1);
+  expect(told.filter((line) => line.includes("set forward"))).toHaveLength(2);
   expect(await isIntact()).toBe(true);
 });

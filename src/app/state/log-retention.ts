@@ -14,6 +14,10 @@ const firstMs = 60_000;
 const pauseShare = 9;
 const pauseMsMin = 10;
 
+/** A clock that goes forward by more than that was set, and how long it has to go on evenly before it is believed. */
+const stepMs = 3_600_000;
+const steadyMs = dayMs;
+
 const mebibyte = 1_048_576;
 
 /** What the policy keeps whose settings hold for the log: `audit.keepDays` and `audit.keepMb`. */
@@ -41,9 +45,31 @@ export function inMebibytes(bytes: number): string {
   return `${(bytes / mebibyte).toFixed(1)} MiB`;
 }
 
+/**
+ * Whether the wall clock can be believed with what cannot be taken back. One that was set forward by mistake would make every
+ * key and run old at once; for a day after such a step nothing is, so that it can be put right.
+ */
+function steadyClock({ clock, tell }: Pick<RetentionSetup, "clock" | "tell">): () => boolean {
+  const ahead = (): number => clock.wallMs() - clock.monotonicMs();
+  let known = ahead();
+  let steadySince = Number.NEGATIVE_INFINITY;
+  return () => {
+    const now = ahead();
+    if (now - known > stepMs) {
+      steadySince = clock.monotonicMs();
+      tell(
+        "The clock of this machine was set forward: for a day no key is destroyed and nothing leaves the event log.",
+      );
+    }
+    known = now;
+    return clock.monotonicMs() - steadySince >= steadyMs;
+  };
+}
+
 /** Begins to look after the log; resolves the stop once nothing of it is under way any more. */
 export function logRetention(setup: RetentionSetup): { readonly stop: () => Promise<void> } {
   const { log, keys, keepDays, keepBytes, clock, isOpen, clients, mayPrune, tell } = setup;
+  const isSteady = steadyClock(setup);
   let stopped = false;
   let told = false;
   let working: Promise<unknown> | undefined;
@@ -66,7 +92,7 @@ export function logRetention(setup: RetentionSetup): { readonly stop: () => Prom
   };
   const sweep = (): void => {
     next = clock.after(everyMs, sweep);
-    if (working !== undefined || stopped) return;
+    if (!isSteady() || working !== undefined || stopped) return;
     const wallMs = clock.wallMs();
     try {
       keys.destroyBefore(wallMs - keepDays * dayMs);
