@@ -138,3 +138,42 @@ describe("what acts, or cannot be read", () => {
     expect(because(request({ frob: 1 }))).toBe("it has frob");
   });
 });
+
+it.each<[Json]>([
+  [`GET ${url}?%5Fmethod=DELETE&x=%ff`],
+  [`GET ${url}?a=1;_method=DELETE`],
+  [`GET ${url}?.method=DELETE`],
+  [`GET ${url}?+_method=DELETE`],
+  [`GET ${url}?httpMethod=DELETE`],
+  [`GET ${url}?_method[]=DELETE`],
+  [`GET ${url}?a?X-HTTP-Method-Override=DELETE`],
+  [{ method: "GET", url: `${url}?m%65thod=DELETE&%E0%A4%A` }],
+])("attack: %j names another method in a form that some framework reads", (value) => {
+  expect(because(value)).toBe("its address names another method");
+});
+
+it("a parameter whose name only holds the word is one like others", () => {
+  expect(because(`${url}?shipping_method=post&methods=all`)).toBeUndefined();
+});
+
+it.each<[string, Json]>([
+  ["A", "x\r\nX-HTTP-Method-Override: DELETE"],
+  ["A", "x\u0000"],
+  ["A: b\r\nC", "x"],
+  ["", "x"],
+  ["Host", "other.example"],
+  ["X-Forwarded-Host", "other.example"],
+  ["X-Original-URL", "/delete"],
+  ["x-rewrite-url", "/delete"],
+  ["Transfer-Encoding", "chunked"],
+  ["Content-Length", 5],
+  ["Upgrade", "websocket"],
+  ["Proxy-Authorization", "x"],
+])("attack: the header %j: %j makes another request of a GET", (name, value) => {
+  expect(because({ method: "GET", url, headers: { [name]: value } })).toMatch(/header/);
+});
+
+it("headers of any other name are read as before", () => {
+  const headers = { Accept: "text/html; q=0.9", "X-Api-Version": 2, "User-Agent": "é", Authorization: null };
+  expect(because({ method: "GET", url, headers })).toBeUndefined();
+});

@@ -44,18 +44,20 @@ function readUrl(text: string): Reading {
     return unread("its address is not a plain URL");
   const { username, password } = new URL(text);
   if (username !== "" || password !== "") return unread("its address holds a password");
-  // Some frameworks take the method from a parameter.
-  return /[?&](?:_|x-http-)?method(?:-override)?=/i.test(decoded(text))
-    ? unread("its address names another method")
-    : reads;
+  return namesMethod(text) ? unread("its address names another method") : reads;
 }
 
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
+/**
+ * Some frameworks take the method from a parameter, and read names in their own ways: with `;` between parameters, with
+ * other characters for the underscore, as a list. What cannot be decoded whole is decoded byte by byte, as they do.
+ */
+function namesMethod(text: string): boolean {
+  const query = /\?(.*)$/s.exec(text)?.[1] ?? "";
+  return query.split(/[?&;#]/).some((pair) => {
+    const [name = ""] = pair.split("=", 1);
+    const plain = name.replace(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+    return /^x?(?:http)?method(?:override)?$/i.test(plain.replace(/[^a-z]/gi, ""));
+  });
 }
 
 const methods = /^(?:method|http_?method|verb)$/i;
@@ -84,7 +86,7 @@ function readObject(request: { readonly [name: string]: Json }): Reading {
 function readMember(name: string, value: Json): Reading {
   if (methods.test(name)) return typeof value === "string" ? readMethod(value) : unread("its method is no text");
   if (addresses.test(name)) return typeof value === "string" ? readUrl(value) : unread("its address is no text");
-  if (headers.test(name)) return readPairs(value, /method/i, "its headers name another method");
+  if (headers.test(name)) return readHeaders(value);
   if (parameters.test(name)) return readPairs(value, /method/i, "its parameters name another method");
   if (bodies.test(name)) return value === null || value === "" ? reads : unread("it has a body");
   return manner.test(name) && isScalar(value) ? reads : unread(`it has ${shown(name)}`);
@@ -95,6 +97,27 @@ function readPairs(value: Json, never: RegExp, because: string): Reading {
   if (!isObject(value) || Object.keys(value).length > membersMax) return unread("it has pairs that cannot be read");
   if (Object.keys(value).some((name) => never.test(name))) return unread(because);
   return Object.values(value).every(isScalar) ? reads : unread("it has pairs that cannot be read");
+}
+
+/**
+ * Headers that make another request of it: another host than that of its address, another path, another length of what
+ * follows, or another protocol.
+ */
+const steering =
+  /^(?:host|connection|keep-alive|upgrade|te|trailer|transfer-encoding|content-length|expect|http2-settings|forwarded|via|destination|x-forwarded-.*|x-original-.*|x-rewrite-.*|x-host|proxy-.*)$/i;
+const headerName = /^[\w!#$%&'*+.^`|~-]{1,128}$/;
+/** A line break would begin another header, or another request. */
+const control = /[^\t\x20-\x7e\u0080-\uffff]/;
+
+function readHeaders(value: Json): Reading {
+  const found = readPairs(value, /method/i, "its headers name another method");
+  if (found.kind !== "reads" || !isObject(value)) return found;
+  for (const [name, text] of Object.entries(value)) {
+    if (!headerName.test(name) || (typeof text === "string" && control.test(text)))
+      return unread("its headers are not plain text");
+    if (steering.test(name)) return unread(`its header ${shown(name)} makes another request of it`);
+  }
+  return reads;
 }
 
 function isScalar(value: Json): boolean {
