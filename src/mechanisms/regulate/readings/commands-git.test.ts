@@ -149,3 +149,26 @@ describe("git: what does more than read", () => {
     expect(commandFault("git", "remote")).toBeUndefined();
   });
 });
+
+describe("signatures", () => {
+  it.each(
+    lines(`
+      for-each-ref --sort=signature
+      for-each-ref --sort=-signature:key
+      for-each-ref '--format=%(signature)'
+      for-each-ref '--format=%(*signature:grade)'
+      branch --sort=signature
+      branch -l --sort signature
+      tag -l --sort=*signature
+      tag -l '--format=%( signature)'
+    `),
+  )("attack: git %s runs the program that checks them", (text) => {
+    expect(commandFault("git", text)).toBeTypeOf("string");
+  });
+
+  it("no attack: references that are called so", () => {
+    expect(commandFault("git", "log -- signature.c")).toBeUndefined();
+    expect(commandFault("git", "branch -l signature-work")).toBeUndefined();
+    expect(commandFault("git", "tag -l --sort=creatordate")).toBeUndefined();
+  });
+});

@@ -19,8 +19,9 @@ const logFlags =
 const logValued = "n max-count skip since after until before author committer grep S G L";
 const logOptional = `${diffOptional} decorate date pretty format branches tags remotes encoding since after until before author grep max-count skip`;
 
-/** `%G?` runs the program that checks signatures. */
+/** `%G?` runs the program that checks signatures; so do, of references, `%(signature)` and the order by it. */
 const signature = /%G/;
+const signatureOfRef = /%G|%\(\s*\*?signature|^-?\*?signature(?::|$)/i;
 const log: Listing = { flags: logFlags, valued: logValued, optional: logOptional, numbers: true, never: signature };
 const sorted = "sort contains no-contains points-at";
 
@@ -32,7 +33,7 @@ const subcommands: { readonly [name: string]: Listing } = {
     valued: sorted,
     optional: `${sorted} merged no-merged color format abbrev`,
     operandsWith: "l list merged no-merged contains no-contains points-at",
-    never: signature,
+    never: signatureOfRef,
   },
   "cat-file": { flags: "p t s e", needs: "p t s e" },
   "check-ignore": { flags: "v n q z no-index" },
@@ -55,7 +56,7 @@ const subcommands: { readonly [name: string]: Listing } = {
   "for-each-ref": {
     valued: "sort count format contains points-at",
     optional: "sort count format contains merged no-merged points-at",
-    never: signature,
+    never: signatureOfRef,
   },
   grep: {
     flags:
@@ -107,7 +108,7 @@ const subcommands: { readonly [name: string]: Listing } = {
     valued: sorted,
     optional: `${sorted} n merged no-merged format column color`,
     operandsWith: "l list merged no-merged contains no-contains points-at",
-    never: signature,
+    never: signatureOfRef,
   },
   version: { flags: "build-options" },
   whatchanged: log,
