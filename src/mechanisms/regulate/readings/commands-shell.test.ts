@@ -227,3 +227,59 @@ describe("shell: what does more, or cannot be read", () => {
     expect(readCommand("shell", "ls $X").kind).toBe("unread");
   });
 });
+
+describe("what reading does besides", () => {
+  it.each(
+    lines(`
+      cat /dev/watchdog
+      cat //dev/watchdog
+      cat /./dev/../dev/watchdog
+      cat ../../../dev/watchdog
+      cat /d?v/watchdog
+      cat /[d]ev/watchdog
+      head -n 1 /*/watchdog
+      grep --include=/dev/x -r a b
+      cd /dev; cat watchdog
+      cd / && cat dev/watchdog
+      cd / && cat < dev/watchdog
+      cat /sys/kernel/debug/tracing/trace_pipe
+      cat /proc/kmsg
+      wc -c /dev/tape0
+      tail -c 5 /dev/ttyS0
+      cat //evil.example/share/x
+      cat '\\\\evil.example\\share'
+    `),
+  )("attack: %s opens a device or another machine", (text) => {
+    expect(commandFault("shell", text)).toMatch(/device|machine|of its choice/);
+  });
+
+  it.each(
+    lines(`
+      cat /dev/null
+      head -c 16 /dev/urandom
+      ls -l /dev/ttyUSB0
+      df /dev/sda1
+      cat src/dev/readme.md
+      cd src && cat development.md
+      grep -r dev /srv/*
+    `),
+  )("no attack: %s", (text) => {
+    expect(commandFault("shell", text)).toBeUndefined();
+  });
+
+  it.each(
+    lines(`
+      tree -Lo 2 out.txt
+      tree -Po x out.txt
+      tree -Io x out.txt
+      tree -aL 2
+      tree -L2
+    `),
+  )("attack: %s may write, where a program takes the values of clustered options in turn", (text) => {
+    expect(commandFault("shell", text)).toMatch(/is not listed/);
+  });
+
+  it("the same options apart are read", () => {
+    expect(commandFault("shell", "tree -a -L 2 -I node_modules")).toBeUndefined();
+  });
+});

@@ -9,6 +9,8 @@ import type { Reading, ReadingLanguage } from "../../../core/reading.ts";
 import { covers } from "../../../core/effect.ts";
 import { effectsOfCommand } from "../shell/effects.ts";
 import { readCommandLine } from "../shell/grammar.ts";
+import { nameMatches } from "../../../policy/semantics/patterns.ts";
+import { canonicalPath } from "../../../policy/values/path.ts";
 import { mayHoldSecret } from "../shell/paths.ts";
 import type { Command, Redirection, Script, Word } from "../shell/syntax.ts";
 import { docker, kubectl } from "./listed-clusters.ts";
@@ -95,6 +97,10 @@ function faultOfCommand(language: CommandLanguage, command: Command, moved: bool
   const wrong = command.words.map(faultOfWord).find((fault) => fault !== undefined);
   if (wrong !== undefined) return wrong;
   const [program, ...args] = command.words;
+  const opened = command.redirections.filter(({ operator }) => operator === "<").map(({ target }) => target);
+  const places = lookers.has(program?.text ?? "") ? opened : [...args, ...opened];
+  const place = places.map((word) => faultOfPlace(word, moved)).find((fault) => fault !== undefined);
+  if (place !== undefined) return place;
   if (program === undefined) return "it names no program";
   return faultOfProgram(language, { program, args, moved });
 }
@@ -112,6 +118,35 @@ function faultOfWord(word: Word): string | undefined {
   if (!word.exact) return "a part of it is only known while it runs";
   if (word.glob && !/^(?:[\w./~]|--[a-z-]+=)/.test(word.text)) return "a pattern of names may stand for an option";
   return mayHoldSecret(word.text, word.glob) ? `${shown(word.text)} may hold a secret` : undefined;
+}
+
+/** Programs that open none of the files that they are given. */
+const lookers: ReadonlySet<string> = new Set(
+  "ls stat df du find readlink realpath basename dirname echo printf which tree".split(" "),
+);
+
+const plainDevice = /^\/dev\/(?:null|zero|full|u?random|stdin|fd\/\d+)$/;
+/** Pipes of the kernel, which give each line to one reader alone. */
+const drained = /^\/sys\/kernel\/|^\/proc\/(?:kmsg$|sys\/)/;
+
+/**
+ * A device does more when it is opened or read than give data: a watchdog restarts the machine, a tape moves, a line of a
+ * pipe is gone. A path that begins with two slashes names another machine on some systems.
+ */
+function faultOfPlace({ text, glob }: Word, moved: boolean): string | undefined {
+  const [value = ""] = text.startsWith("-") ? text.split("=").slice(1) : [text];
+  if (/^(?:\/\/|\\\\)[^/\\]/.test(value)) return `${shown(value)} may be on another machine`;
+  const path = canonicalPath(value) ?? value;
+  // From a folder of the call's choice any relative path may lead there.
+  const absolute = path.startsWith("/")
+    ? path
+    : moved || path.startsWith("..")
+      ? `/${path.replace(/^(?:\.\.\/)+/, "")}`
+      : "";
+  const isDevice = /^\/dev(?:\/|$)/.test(absolute) && !plainDevice.test(absolute);
+  if (isDevice || drained.test(absolute)) return `${shown(value)} is a device`;
+  const first = /^\/[^/]*/.exec(absolute)?.[0] ?? "";
+  return glob && nameMatches(first.replace(/\[.*|\?/g, "*"), "/dev") ? `${shown(value)} may be a device` : undefined;
 }
 
 type Call = { readonly program: Word; readonly args: readonly Word[]; readonly moved: boolean };

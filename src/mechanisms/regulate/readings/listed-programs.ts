@@ -93,7 +93,8 @@ export const localPrograms: { readonly [program: string]: Listing } = {
   tac: {},
   tail: lines,
   tr: { flags: "c C d s t", operands: 2 },
-  tree: { flags: "a d f i s h p u g D r t", valued: "L I P" },
+  // In `-Lo 2 FILE` it takes the `2` for `-L`, and the file for `-o`, which writes it.
+  tree: { flags: "a d f i s h p u g D r t", valued: "L I P", apart: true },
   true: {},
   tty: {},
   uname: { flags: "a s n r v m p i o" },

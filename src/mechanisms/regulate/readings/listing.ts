@@ -21,6 +21,8 @@ export type Listing = {
   readonly needs?: string;
   /** `-20` stands for a number of lines. */
   readonly numbers?: true;
+  /** An option of one letter with a value stands alone: in one word with others, its value and theirs follow in turn. */
+  readonly apart?: true;
   /** Long options begin with one dash. */
   readonly oneDash?: true;
   /** No value or operand may match. */
@@ -122,12 +124,17 @@ function longOption(
   return valued.has(name) || optional.has(name) ? "listed" : "unlisted";
 }
 
-function letters({ flags, valued, optional }: Prepared, text: string, taken: Taken): "listed" | "next" | "unlisted" {
+function letters(
+  { listing, flags, valued, optional }: Prepared,
+  text: string,
+  taken: Taken,
+): "listed" | "next" | "unlisted" {
   for (let at = 1; at < text.length; at += 1) {
     const letter = text[at] ?? "";
     taken.options.add(letter);
     if (flags.has(letter)) continue;
     const value = text.slice(at + 1);
+    if (listing.apart === true && text.length > 2) return "unlisted";
     taken.values.push(value);
     if (value === "" && valued.has(letter)) return "next";
     return optional.has(letter) || valued.has(letter) ? "listed" : "unlisted";
