@@ -7,7 +7,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { isArray, type Json, type JsonObject, member, stringMember } from "../../src/core/json.ts";
 import { Desk, shakeHands, textOf } from "./fixture/desk.ts";
 import { GuardedClient, asking } from "./fixture/guarded-client.ts";
-import { Client, finished, pause } from "./fixture/world.ts";
+import { Client, finished, pause, until } from "./fixture/world.ts";
 
 const server = fileURLToPath(new URL("./fixture/list-server.js", import.meta.url));
 const look: JsonObject = {
@@ -144,6 +144,28 @@ test("nothing that a refused server says of itself or asks reaches the client", 
   await said("desk", "--refuse");
   const refused = texts(await begun());
   for (const text of ["call me", "Your code?"]) expect(refused).not.toContain(text);
+});
+
+test("a form says once for a server where its card is answered, and never accepts it", async () => {
+  const client = new Client(desk.start(["run", "--server", "desk", "--", process.execPath, server, file]));
+  await shakeHands(client, { elicitation: {} });
+  await listed(client);
+  const form = async (tool: string): Promise<string> => {
+    const before = client.answers.size;
+    const call = client.send("tools/call", { name: tool, arguments: {} });
+    await until(() => client.answers.size > before);
+    const [asked] = [...client.answers.values()].at(-1) ?? [];
+    const { id, params } = asked as unknown as { id: string; params: Json }; // a request of the gateway
+    client.child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id, result: { action: "decline" } })}\n`);
+    await client.answer(call);
+    expect(JSON.stringify(member(params, "requestedSchema"))).not.toMatch(/card|sluicegate/i);
+    return stringMember(params, "message") ?? "";
+  };
+  expect(await form("frobnicate")).toMatch(
+    /Nothing is accepted of `frobnicate` yet, so its calls ask\. To decide for all .*`sluicegate cards desk`\.\n/,
+  );
+  expect(await form("get_status")).not.toContain("sluicegate cards");
+  expect(await said()).toMatch(/desk +new/);
 });
 
 test("accepted for isolation alone, a server that runs without is refused", async () => {

@@ -124,7 +124,7 @@ export class CardDesk implements Cards {
     if (!isOpen({ source }) || this.#servers.get(server)?.list === undefined) return [];
     const name = shown(server, 64);
     return [
-      `Nothing is accepted of \`${shown(tool, 64)}\`: answer the card of \`${name}\` once with \`${cardCommand(server)}\`.`,
+      `Nothing is accepted of \`${shown(tool, 64)}\` yet, so its calls ask. To decide for all of them, answer the card of \`${name}\` once with \`${cardCommand(server)}\`.`,
     ];
   }
 

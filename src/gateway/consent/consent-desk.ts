@@ -67,6 +67,8 @@ export class ConsentDesk {
   readonly #open = new BoundedMap<string, OpenApproval>(approvalsOpenMax);
   /** When the hold of a call ends, in monotonic ms: counted from its first question. */
   readonly #heldUntil = new WeakMap<Call, number>();
+  /** Whether a form of this session said where the card of the server is answered. */
+  #hinted = false;
 
   constructor(needs: Needs) {
     this.#needs = needs;
@@ -176,8 +178,18 @@ export class ConsentDesk {
     return formRole(call, decision, { capabilities, projection: this.#needs.link.projection });
   }
 
+  /** Where the card of the server is answered stands on the first form alone: each form is about one call. */
   #form({ call, decision, approval }: PersonalQuestion, role: FormRole): JsonObject {
-    return formOf(this.#card(call, decision, approval, "call"), role);
+    const card = this.#card(call, decision, approval, "call");
+    const hint = this.#hint(call);
+    const lines = this.#hinted ? card.lines.filter((line) => !hint.includes(line)) : card.lines;
+    if (hint.length > 0) this.#hinted = true;
+    return formOf({ ...card, lines }, role);
+  }
+
+  /** Where all calls of a tool are answered at once; none for a tool of which something is accepted. */
+  #hint({ contract }: Call): readonly string[] {
+    return (this.#needs.services.cards?.hint(contract) ?? []).map(escapeForDisplay);
   }
 
   #askInResult(call: Call, params: JsonObject, approval: string): void {
@@ -252,7 +264,7 @@ export class ConsentDesk {
       lines: [
         ...cardLines(decision),
         ...(endorses === undefined ? [] : endorsementLines(call, endorses)),
-        ...(this.#needs.services.cards?.hint(call.contract) ?? []),
+        ...this.#hint(call),
       ].map(escapeForDisplay),
       server,
       tool,
