@@ -23,7 +23,7 @@ export type CardAct = {
   readonly hosts?: readonly string[];
   /** With the choice `hosts`: the server sees the workspace as before. */
   readonly workspace?: boolean;
-  /** Who answers, and by which factor. */
+  /** Who answers; the factor is in the log (`proved`). */
   readonly by: string;
 };
 

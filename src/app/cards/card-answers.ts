@@ -15,7 +15,7 @@ export type ServerAnswer = {
   readonly answer: CardAnswer;
   /** ISO 8601. */
   readonly at: string;
-  /** Who answered, and by which factor. */
+  /** Who answered. */
   readonly by: string;
   /** Digest of each tool that the card showed. */
   readonly tools: { readonly [tool: string]: string };

@@ -70,6 +70,12 @@ describe("a card says of the isolation of a server", () => {
     expect(lines({ enclosed: false }).join("\n")).toContain("nothing of it is accepted, so its calls ask");
   });
 
+  it.each(["refused", "isolated"] as const)("how the answer `%s` is taken back", (answer) => {
+    const text = lines({ answer: { answer, at: "", by: "os:1", tools: {} } });
+    expect(text.at(-1)).toContain("`sluicegate cards app --forget`");
+    expect(lines({}).at(-1)).not.toContain("--forget");
+  });
+
   it("that it was accepted for isolation alone", () => {
     const answer: ServerAnswer = { answer: "isolated", at: "", by: "os:1", tools: {} };
     expect(lines({ answer }).join("\n")).toContain("accepted only where it runs isolated");

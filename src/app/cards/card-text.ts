@@ -2,6 +2,8 @@
 import { escapeForDisplay } from "../../gateway/decision/display-text.ts";
 import { readingThreshold } from "../../oracles/labels/reading.ts";
 import { many, shortPath } from "../state/sentences.ts";
+import { isRestriction } from "./card-answers.ts";
+import { cardCommand } from "./card-command.ts";
 import { type Card, type CardTool, effectsOf, openTools, toolsOf, worstOf } from "./card.ts";
 
 /** Tools shown of one group, and lines of what changed in one of them. */
@@ -48,6 +50,7 @@ export function cardLines(card: Card): readonly string[] {
     ...(openTools(card).length === 0 ? [] : [card.results.words, ""]),
     ...notKnownLines(card),
     ...answerLines(card),
+    ...backLines(card),
   ].map((line) => clipped(line, card.results.words === line ? 400 : lineCharactersMax));
 }
 
@@ -208,11 +211,17 @@ function notKnownLines({ coverage }: Card): readonly string[] {
 function answerLines(card: Card): readonly string[] {
   const ready = openTools(card).filter(({ standing }) => standing === "ready").length;
   const doubtful = openTools(card).length - ready;
-  if (!card.listed) return ["Nothing can be accepted now. What was answered can be taken back with `--forget`."];
+  if (!card.listed) return ["Nothing can be accepted now."];
   if (ready + doubtful === 0) return [`Nothing waits for an answer: ${many(toolsOf(card).length, "tool")}.`];
   if (ready === 0) return ["No tool is marked +: a review accepts those marked ? one by one, and until then they ask."];
   const rest = doubtful === 0 ? "" : `; the ${doubtful} marked ? go on asking until they are reviewed`;
   return [`Accepting covers the ${many(ready, "tool")} marked + and consents to no call${rest}.`];
+}
+
+/** How an answer that restricts the server is taken back: no other answer lifts it by the way. */
+function backLines({ server, answer, listed }: Card): readonly string[] {
+  const restricts = answer !== undefined && isRestriction(answer.answer);
+  return restricts || !listed ? [`\`${cardCommand(server, "--forget")}\` takes back what was answered.`] : [];
 }
 
 function quoted(text: string): string {
