@@ -36,19 +36,20 @@ const modules: Readonly<Record<string, () => Promise<{ readonly register: Regist
 /** Runs one command and resolves with its exit code. */
 export async function main(given: readonly string[]): Promise<number> {
   // The framework's own `help` knows one word only.
-  const words = given[0] === "help" && given.length > 2 ? [...given.slice(1), "--help"] : given;
+  const asked = given[0] === "help" && given.length > 2 ? [...given.slice(1), "--help"] : given;
+  const words = asked[0] === "-V" ? ["--version", ...asked.slice(1)] : asked;
   if (!process.stdout.listeners("error").includes(leave)) process.stdout.on("error", leave);
   const asJson = words.includes("--json");
   const [first] = words;
   const names = [...Object.keys(modules), "run", "hook", "daemon"];
   const named = Object.hasOwn(modules, first ?? "") ? modules[first ?? ""] : undefined;
-  const asked = first === "help" ? words[1] : first;
-  if (asked !== undefined && !asked.startsWith("-") && asked !== "help" && !names.includes(asked)) {
-    print(failure("SG-USAGE", unknownCommand(asked, names)), asJson);
+  const about = first === "help" ? words[1] : first;
+  if (about !== undefined && !about.startsWith("-") && about !== "help" && !names.includes(about)) {
+    print(failure("SG-USAGE", unknownCommand(about, names)), asJson);
     return flushed(2);
   }
   const program = makeProgram();
-  const wantsAll = named === undefined && first !== "--version" && first !== "-V";
+  const wantsAll = named === undefined && first !== "--version";
   const chosen = named === undefined ? (wantsAll ? Object.values(modules) : []) : [named];
   for (const load of chosen) (await load()).register(program);
   overrideExits(program);
@@ -83,7 +84,8 @@ function leave(cause: Error): void {
 function makeProgram(): Command {
   const program = new Command("sluicegate")
     .description("Reference monitor for agents that use tools over the Model Context Protocol")
-    .version(ownVersion())
+    // Without its short form, which would take `-V/.mcp.json`, a name of a file, for itself.
+    .version(ownVersion(), "--version")
     .exitOverride()
     // Messages of the framework go through `usageSentence` instead: one sentence, or JSON.
     .configureOutput({ writeErr: (text) => process.stderr.write(text), outputError: () => undefined });

@@ -75,7 +75,7 @@ export function withoutValue(program: Command, words: readonly string[]): string
 /** The message for a group of commands that was named alone; undefined where a command was named. */
 export function withoutCommand(program: Command, words: readonly string[]): string | undefined {
   const command = named(program, words);
-  const asksOtherwise = words.some((word) => ["--help", "-h", "--version", "-V"].includes(word));
+  const asksOtherwise = words.some((word) => ["--help", "-h", "--version"].includes(word));
   // A command with arguments of its own does something without one of its commands.
   if (command.commands.length === 0 || command.registeredArguments.length > 0 || asksOtherwise) return undefined;
   const plain = words.filter((word) => !word.startsWith("-"));

@@ -41,7 +41,21 @@ export function register(program: Command): void {
   acts(command, scanOptions, (options, words?: string[]) => scan(options, words ?? []));
 }
 
+/** A file whose name is an option, as another's file in a list of changed ones may be called: it would not be scanned. */
+function optionFile(): string | undefined {
+  const words = process.argv.slice(2);
+  const end = words.indexOf("--");
+  const before = end === -1 || existsSync("--") ? words : words.slice(0, end);
+  return before.find((word) => word.startsWith("-") && existsSync(word));
+}
+
 async function scan(options: Options, words: readonly string[]): Promise<Outcome> {
+  const named = optionFile();
+  if (named !== undefined)
+    return failure(
+      "SG-USAGE",
+      `There is a file called \`${shown(named, 80)}\`, so that it is not clear whether it is to be scanned: write \`./\` before it, or rename it.`,
+    );
   const settled = settledOf(options);
   if (!settled.ok) return failure("SG-USAGE", settled.error);
   const known = options.baseline === undefined ? ok(new Set<string>()) : fingerprintsIn(options.baseline);
