@@ -150,7 +150,7 @@ describe.skipIf(!best)("without a section `isolation` (needs tier A)", () => {
     const { client, call } = await connect(own());
     expect(await call("look_up")).not.toContain("address");
     const card = await outputOf(["cards", "s"], env);
-    expect(card).toMatch(/hosts it wanted, which are closed to it: docs\.example/);
+    expect(card).toMatch(/hosts it wanted, which are closed to it:\n {4}docs\.example/);
     // A plain acceptance opens nothing, and the host of another service is not offered.
     expect(await outputOf(["cards", "s", "--hosts", "docs.example"], env)).toMatch(
       /^Opened, from the next start of `s` on/,
@@ -158,7 +158,7 @@ describe.skipIf(!best)("without a section `isolation` (needs tier A)", () => {
     await client.close();
     const opened = await connect(own());
     expect(await opened.call("look_up")).toContain("address");
-    expect(await outputOf(["cards", "s"], env)).toMatch(/hosts that its card opened: docs\.example/);
+    expect(await outputOf(["cards", "s"], env)).toMatch(/hosts that its card opened:\n {4}docs\.example/);
     await opened.call("write_note");
     expect(existsSync(join(workspace, "note.txt")), "a network and the workspace are two answers").toBe(false);
     expect(await outputOf(["cards", "s", "--forget"], env)).toMatch(/^Forgotten/);
