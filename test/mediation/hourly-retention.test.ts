@@ -1,5 +1,6 @@
 /** B14: a gateway looks after its log by itself: a minute after its start and then each hour, by days and by bytes. */
-import { readdirSync } from "node:fs";
+import { mkdirSync, readdirSync } from "node:fs";
+import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Composition } from "../../src/app/gateway/composition.ts";
 import { nodeClock } from "../../src/app/state/node-services.ts";
@@ -161,4 +162,13 @@ test("a clock that is set forward makes nothing old for a day, and keeps the key
   await pruned(1);
   expect(told.filter((line) => line.includes("set forward"))).toHaveLength(2);
   expect(await isIntact()).toBe(true);
+});
+
+test("a key that cannot be destroyed keeps no gateway from its start, and is reported", async () => {
+  await composition.close();
+  mkdirSync(join(logPlaces(folder.path).keys, "day-1999-01-01.key"));
+  composition = await composed(folder.path, policy, { clock, tell: (text) => void told.push(text) });
+  expect(told).toEqual([
+    "Keys of old days cannot be destroyed: check that the key folder and its disk can be written.",
+  ]);
 });

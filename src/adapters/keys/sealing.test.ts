@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { chmodSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync, mkdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -58,6 +58,17 @@ describe("keys of the log", () => {
     expect(keys.open("run-1", fresh, "b")).toEqual({ ok: true, value: "fresh" });
     expect(open().open("run-1", old, "b")).toEqual({ ok: false, error: "missing-key" });
     expect(readdirSync(keyFolder()).filter((name) => name.startsWith("day-"))).toHaveLength(1);
+  });
+
+  it("destroys the keys of all other days where one cannot be destroyed, and says that one is left", () => {
+    const keys = open();
+    const old = [3, 2].map((days) => keys.seal("run-1", "old", "b", noon - days * dayMs));
+    mkdirSync(join(keyFolder(), "day-1999-01-01.key"));
+    expect(() => keys.destroyBefore(noon)).toThrow("EISDIR");
+    for (const sealed of old) {
+      expect(keys.open("run-1", sealed, "b")).toEqual({ ok: false, error: "missing-key" });
+      expect(open().open("run-1", sealed, "b")).toEqual({ ok: false, error: "missing-key" });
+    }
   });
 
   it("signs so that its own key verifies, and knows no other", () => {

@@ -105,9 +105,18 @@ function dayKeys(folder: string): DayKeys {
     destroyBefore: (wallMs) => {
       const first = `day-${new Date(wallMs).toISOString().slice(0, 10)}.key`;
       const old = dayKeysIn(folder).filter((name) => name < first);
-      for (const name of old) shred(join(folder, name));
+      // What is in memory goes first, and one file that cannot be destroyed does not keep the others.
       secrets.clear();
       keys.clear();
+      const kept: unknown[] = [];
+      for (const name of old) {
+        try {
+          shred(join(folder, name));
+        } catch (cause) {
+          kept.push(cause);
+        }
+      }
+      if (kept.length > 0) throw kept[0];
       return old.length;
     },
   };

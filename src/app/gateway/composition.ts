@@ -20,7 +20,7 @@ import { goOnFrom, nodeClock, nodeSecrets } from "../state/node-services.ts";
 import { PolicyOracles } from "../oracles/oracles.ts";
 import { type LostHistory, lostHistory, rememberLoss } from "../state/lost-history.ts";
 import { logHome, logIsThere, logPlaces, missingKeys } from "../state/log-files.ts";
-import { type RetentionSetup, logRetention } from "../state/log-retention.ts";
+import { type RetentionSetup, destroyOldKeys, logRetention } from "../state/log-retention.ts";
 import { type LogTrust, keysOlder, logTrust } from "../state/log-trust.ts";
 import { protectedInstallation } from "../state/self-protection.ts";
 import { type MoreMechanisms, type PolicyOptions, PolicyFiles } from "../policy/policy-files.ts";
@@ -40,8 +40,6 @@ const houseKeepingMs = 60_000;
 
 /** How often a log that cannot be written is tried again: the user may have freed the disk. */
 const recoverEveryMs = 2_000;
-
-const dayMs = 86_400_000;
 
 export type Composition = {
   readonly gateway: Gateway;
@@ -106,7 +104,7 @@ export async function compose(setup: CompositionSetup): Promise<Result<Compositi
   const log = await openLog(store.value, keys.value, clock);
   if (!log.ok) return failed(log.error);
   await clearLeftovers(setup.home, setup.tell);
-  keys.value.destroyBefore(clock.wallMs() - keepDays * dayMs);
+  destroyOldKeys({ keys: keys.value, keepDays, tell: setup.tell }, clock.wallMs());
   const waiters = new Waiters(setup.tell);
   const lost = lostHistory(setup.home);
   const gateway = new Gateway({

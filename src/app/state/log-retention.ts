@@ -45,6 +45,18 @@ export function inMebibytes(bytes: number): string {
   return `${(bytes / mebibyte).toFixed(1)} MiB`;
 }
 
+/** Destroys the keys of days that are too old; those that cannot be are reported, and tried again in an hour. */
+export function destroyOldKeys(
+  { keys, keepDays, tell }: Pick<RetentionSetup, "keys" | "keepDays" | "tell">,
+  wallMs: number,
+): void {
+  try {
+    keys.destroyBefore(wallMs - keepDays * dayMs);
+  } catch {
+    tell("Keys of old days cannot be destroyed: check that the key folder and its disk can be written.");
+  }
+}
+
 /**
  * Whether the wall clock can be believed with what cannot be taken back. One that was set forward by mistake would make every
  * key and run old at once; for a day after such a step nothing is, so that it can be put right.
@@ -94,11 +106,7 @@ export function logRetention(setup: RetentionSetup): { readonly stop: () => Prom
     next = clock.after(everyMs, sweep);
     if (!isSteady() || working !== undefined || stopped) return;
     const wallMs = clock.wallMs();
-    try {
-      keys.destroyBefore(wallMs - keepDays * dayMs);
-    } catch {
-      tell("Keys of old days cannot be destroyed: check that the key folder and its disk can be written.");
-    }
+    destroyOldKeys({ keys, keepDays, tell }, wallMs);
     if (!mayPrune()) return;
     const done = (): void => (working = undefined);
     working = swept(wallMs).then(done, done);
