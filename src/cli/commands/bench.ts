@@ -15,7 +15,7 @@ import {
 } from "../../lab/bench/agentdojo/agentdojo.ts";
 import { type DojoSuite, readSuite, suiteNames } from "../../lab/bench/agentdojo/data.ts";
 import { type AdmissionDetail, type AdmissionRow, admissionRow } from "../../lab/bench/admission/admission.ts";
-import { admissionSuites, ownSuites } from "../../lab/bench/admission/data.ts";
+import { admissionSuites, climbStarts, ownSuites } from "../../lab/bench/admission/data.ts";
 import { loadPolicyFor } from "../../app/policy/named-policy.ts";
 import { type Outcome, failure } from "../../app/state/outcome.ts";
 import { whyUnwritten } from "../../app/state/text-file.ts";
@@ -25,7 +25,7 @@ import { packageFolder, sha256 } from "../../app/policy/policy-source.ts";
 
 /** The options that a suite reads; any other is refused, since users would believe that it had an effect. */
 const optionsOf: Readonly<Record<string, readonly string[]>> = {
-  admission: ["data", "detail"],
+  admission: ["data", "detail", "climb", "budget", "seed"],
   agentdojo: ["data", "policy", "detail"],
   labels: ["data", "lists"],
   proof: ["svg"],
@@ -38,6 +38,9 @@ const optionsOf: Readonly<Record<string, readonly string[]>> = {
 const benchOptions = {
   "--quick": "bench isolation, start: few calls, to see that it runs",
   "--svg <file>": "bench proof: draw how the costs grow",
+  "--climb": "bench admission: an attacker changes the words of hostile entries until they are not found",
+  "--budget <tries>": ["bench admission --climb: entries judged for each start", "300"],
+  "--seed <number>": ["bench admission --climb: equal seeds give equal climbs", "1"],
   "--latency": "bench regulation: measure what a call and a list cost",
   "--policy <file>": "bench agentdojo: labels of your own, beside the shipped ones; the server is called `app`",
   "--detail <file>":
@@ -60,7 +63,7 @@ export function register(program: Command): void {
     const given = Object.keys(options).filter((option) => command.getOptionValueSource(option) === "cli");
     const idle = given.find((option) => option !== "json" && read?.includes(option) === false);
     if (idle !== undefined) return failure("SG-USAGE", `The suite ${name} does not read \`--${idle}\`: leave it out.`);
-    if (name === "admission") return admission(options);
+    if (name === "admission") return options.climb === true ? climbed(options) : admission(options);
     if (name === "agentdojo") return agentdojo(options);
     if (name === "labels") return labels(options.data, options.lists);
     if (name === "proof") return proof(options.svg);
@@ -159,6 +162,30 @@ function admission({ data, detail }: Pick<OptionsOf<typeof benchOptions>, "data"
     if (!written.ok) return failure("SG-BENCH-FAILED", written.error);
   }
   return { exitCode: 0, json: { suite: "admission", seed: 0, rows }, text: admissionText(rows) };
+}
+
+type ClimbWords = Pick<OptionsOf<typeof benchOptions>, "detail" | "budget" | "seed">;
+
+const triesMax = 100_000;
+
+async function climbed({ detail, budget, seed }: ClimbWords): Promise<Outcome> {
+  const { climb } = await import("../../lab/bench/admission/climb.ts");
+  const { climbSums, climbText } = await import("../../lab/bench/admission/climb-text.ts");
+  const way = { budget: Number(budget), seed: Number(seed) };
+  if (!/^\d{1,6}$/.test(budget) || way.budget < 1 || way.budget > triesMax || !/^\d{1,9}$/.test(seed))
+    return failure(
+      "SG-USAGE",
+      `\`--budget\` takes a whole number from 1 to ${triesMax}, \`--seed\` one of up to 9 digits.`,
+    );
+  const starts = climbStarts();
+  if (!starts.ok) return failure("SG-BENCH-DATA", `${starts.error}.`);
+  const rows = climb(starts.value, way);
+  if (detail !== undefined) {
+    const written = writeText(detail, rows.map((one) => `${JSON.stringify(one)}\n`).join(""));
+    if (!written.ok) return failure("SG-BENCH-FAILED", written.error);
+  }
+  const json = { suite: "admission-climb", ...way, ...climbSums(rows) };
+  return { exitCode: 0, json, text: climbText(rows, way) };
 }
 
 /** Per suite, never pooled: shares of different suites mean different things. */

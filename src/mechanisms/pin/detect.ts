@@ -6,8 +6,8 @@ import type { JsonObject } from "../../core/json.ts";
 import { holds } from "./chain.ts";
 import { type ListText, namesOf, textsOf } from "./list-texts.ts";
 import { nameFindings, nameIndex } from "./look-alikes.ts";
-import { type Finding, type RuleId, contextArguments, familyOf, formRules, wordRules } from "./rules.ts";
-import { type Names, sentencesOf, visible } from "./sentences.ts";
+import { type Finding, type RuleId, type WordRule, contextArguments, familyOf, formRules, wordRules } from "./rules.ts";
+import { type Names, type Sentence, sentencesOf, visible } from "./sentences.ts";
 
 /**
  * Tools that the client may have at the same time, by who offers them; the entry itself may be among them. A list is
@@ -59,12 +59,29 @@ function formFindings({ pointer, text }: ListText): Finding[] {
 
 function wordFindings({ pointer, text, name }: ListText, names: Names): Finding[] {
   if (name) return [];
-  return sentencesOf(text, names).flatMap((sentence) =>
-    wordRules
-      .filter(({ argumentsOnly }) => argumentsOnly !== true || pointer.includes("/properties/"))
+  const sentences = sentencesOf(text, names);
+  const rules = wordRules.filter(({ argumentsOnly }) => argumentsOnly !== true || pointer.includes("/properties/"));
+  const across = rules.filter(({ acrossEnds }) => acrossEnds === true);
+  const found = (sentence: Sentence, of: readonly WordRule[]): Finding[] =>
+    of
       .filter(({ chains }) => chains.some((chain) => holds(sentence, chain)))
-      .map(({ id }) => findingOf(id, pointer, sentence.text)),
-  );
+      .map(({ id }) => findingOf(id, pointer, sentence.text));
+  return [
+    ...sentences.flatMap((one) => found(one, rules)),
+    ...joinedOf(sentences).flatMap((one) => found(one, across)),
+  ];
+}
+
+/** What a sentence denies by itself is not the object of the one before. */
+const denied = /\b(?:not|never|no)\b|n't\b/iu;
+
+/** Each two neighbours as one sentence: an order may have been cut into two. */
+function joinedOf(sentences: readonly Sentence[]): readonly Sentence[] {
+  return sentences.flatMap((next, at) => {
+    const before = sentences[at - 1];
+    if (before === undefined || denied.test(next.text)) return [];
+    return [{ text: `${before.text}. ${next.text}`, classes: [...before.classes, ...next.classes] }];
+  });
 }
 
 function isContextArgument({ pointer, text, name }: ListText): boolean {

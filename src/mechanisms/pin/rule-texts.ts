@@ -22,6 +22,7 @@ export const ruleTexts: ReadonlyMap<RuleId, string> = new Map<RuleId, string>([
   ["markup.banner", "a heading in capitals before a colon in which an authority speaks"],
   ["hidden.character", "characters that show nothing, or turn the direction of text"],
   ["hidden.control", "control characters other than line breaks and tabs"],
+  ["hidden.disguise", "a word with a joiner or with letters of another width in it"],
   ["hidden.padding", "60 spaces or 12 empty lines in a row"],
   ["context.argument", "an argument whose name asks for the conversation, the system prompt or the tools"],
   ["context.asked", "the description of an argument asks for the conversation"],

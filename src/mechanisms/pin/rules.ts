@@ -48,6 +48,8 @@ export type WordRule = {
   readonly chains: readonly Chain[];
   /** Holds for descriptions of arguments alone. */
   readonly argumentsOnly?: true;
+  /** Also over the end of a sentence: the thing that the rule needs is rare enough. */
+  readonly acrossEnds?: true;
 };
 
 const anyTool = ["otherTool", "identifier"] as const;
@@ -73,6 +75,7 @@ export const wordRules: readonly WordRule[] = [
   },
   {
     id: "outreach.address",
+    acrossEnds: true,
     chains: [chain("obliged", 4, "reach", 12, "address"), chain("reach", 12, "address", 12, "pretext")],
   },
   {
@@ -93,7 +96,7 @@ export const wordRules: readonly WordRule[] = [
       chain("obliged", 12, "commandLine"),
     ],
   },
-  { id: "files.sensitive", chains: [chain("fileVerb", 12, "sensitivePath")] },
+  { id: "files.sensitive", acrossEnds: true, chains: [chain("fileVerb", 12, "sensitivePath")] },
   {
     id: "override.guidance",
     chains: [
@@ -145,6 +148,12 @@ export const formRules: readonly FormRule[] = [
   },
   // So much white space that what follows is out of sight.
   { id: "hidden.padding", form: /[^\S\n]{60}|\n[^\S\n]*(?:\n[^\S\n]*){11}/u },
+  {
+    // A joiner between two Latin letters, or a letter of another width beside an ASCII one: words are written so to be read
+    // by a model and not found by a search.
+    id: "hidden.disguise",
+    form: /(?<=\p{Script=Latin})[\u034F\u200C\u200D](?=\p{Script=Latin})|[a-z][\uFF21-\uFF3A\uFF41-\uFF5A]|[\uFF21-\uFF3A\uFF41-\uFF5A][a-z]/u,
+  },
   { id: "hidden.control", form: /[\p{Cc}--[\t\n\r]]/v },
 ];
 

@@ -40,9 +40,11 @@ export function visible(text: string): string {
   return text.replace(invisible, "");
 }
 
-/** The text as a reader takes it in: compatibility forms folded, quotes made plain. */
+/** The text as a reader takes it in: compatibility forms folded, marks on Latin letters gone, quotes made plain. */
 function plain(text: string): string {
   return visible(text)
+    .normalize("NFKD")
+    .replace(/(?<=\p{Script=Latin})\p{Mn}+/gu, "")
     .normalize("NFKC")
     .replace(/[\u2018\u2019\u02BC\u0060\u00B4]/gu, "'")
     .replace(/[\u201C\u201D]/gu, '"');
@@ -52,12 +54,21 @@ const token =
   /https?:\/\/[^\s"'<>)\]]+|[\w.+-]+@[\w-]+\.[\w.-]+|\+\d[\d ()-]{6,20}|(?<![\w:@])@\w+|(?:~|\.{1,2})?\/[\w.~@%+*/-]*|\$\(|&&|\|\||\.?[\p{L}\p{N}_$][\p{L}\p{N}_.'’%/-]*/gu;
 const boundary = /[.!?;](?=\s|$)|\n\s*\n|\n\s*(?=[-*•\d]|\w+:)|:\s*\n/u;
 
-/** Sentences of a text. `names` are those that a rule may speak of. */
+/** A remark in the middle of a sentence, which may only stand there to part two words of an order. */
+const remark = / ?\([^()\n]{8,160}\)(?=[ ,])/gu;
+
+/**
+ * Sentences of a text, and those with remarks in parentheses once more without them. `names` are those that a rule may
+ * speak of.
+ */
 export function sentencesOf(text: string, names: Names): Sentence[] {
-  return plain(text)
+  const parts = plain(text)
     .split(boundary)
-    .filter((part) => part.trim() !== "")
-    .map((part) => sentence(part, names));
+    .filter((part) => part.trim() !== "");
+  return parts.flatMap((part) => {
+    const bare = part.includes("(") ? part.replace(remark, "") : part;
+    return bare === part ? [sentence(part, names)] : [sentence(part, names), sentence(bare, names)];
+  });
 }
 
 function sentence(part: string, names: Names): Sentence {

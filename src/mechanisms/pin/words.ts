@@ -41,7 +41,7 @@ const phrases = {
     "conversation, chat, chat history, dialogue, transcript, chat messages, previous messages, " +
     "last messages, chain of thought, system prompt, instructions you, user said, user wrote, user write, " +
     "context window, tools you can see, tools available to you, what you answer, session history, " +
-    "said in this",
+    "said in this, back and forth, said so far, messages so far, exchange so far, talk so far, discussion so far",
   // What is done to the request of the user.
   alter:
     "change, modify, replace, substitute, alter, overwrite, rewrite, swap, redirect, reroute, switch, " +
@@ -60,21 +60,26 @@ const phrases = {
     "mail, query, retrieve, download, load, navigate, register",
   sendOut:
     "mail, forward, send, post, upload, drop, deliver, pass along, pass, submit, transmit, copy, bcc, cc, " +
-    "share, report, text, message, relay, substitute, put, place, hand, supply, leak, dispatch",
-  run: "run, execute, issue, launch, invoke, perform, type, enter, start, evaluate, trigger, apply",
+    "share, report, text, message, relay, substitute, put, place, hand, supply, leak, dispatch, bring, " +
+    "let it reach, let it arrive, ends up with, make available",
+  run:
+    "run, execute, issue, launch, invoke, perform, type, enter, start, evaluate, trigger, apply, carry out, " +
+    "kick off, fire off, spin up",
   following: "following, this, these, below, next",
   command: "command, shell command, system command, script, commands, shell script, one-liner, cleanup command",
   // Files.
   fileVerb:
     "read, open, include, append, add, write, copy, attach, load, update, modify, cat, retrieve, fetch, " +
     "check, extract, parse, inspect, edit, put, provide, pass, collect, gather, dump, delete, create, save, " +
-    "store, confirm, verify",
+    "store, confirm, verify, look into, look inside, look through, pull up, take in, go over, have a look, " +
+    "bring up, work in, place, drop, leave, get hold of, make use of",
   // Rules of the agent.
   dismiss:
     "ignore, disregard, forget, bypass, skip, override, disable, overlook, discard, circumvent, suspend, " +
     "turn off, deactivate, relax, drop, suppress, set aside, do not follow, supersede, nullify, lift, " +
     "abandon, notwithstanding, waive, cease to follow, leave aside, stop following, go beyond, " +
-    "take no notice of",
+    "take no notice of, leave out of account, treat as lapsed, treat as void, pay no heed, pay no attention, " +
+    "set no store by, let go of",
   ceased:
     "no longer counts, no longer count, does not count, do not count, void, switched off, cancelled, " +
     "no longer apply, no longer applies, does not apply, do not apply, stands above",
@@ -152,7 +157,8 @@ const phrases = {
     "no reason to consider another, above the others, over the alternatives, prefer this one, pick this, " +
     "choose this, in preference to, use it for all, use me, always choose this, any other tool is, " +
     "rather than other tools, before all other tools, deserves selection, right answer for any, " +
-    "should prefer this",
+    "should prefer this, to those of other servers, of any other server, lean on this, go with this, reach for this, make use of me, " +
+    "turn to this tool, turn to me",
 } as const;
 
 export type WordClass = keyof typeof phrases;

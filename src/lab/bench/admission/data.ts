@@ -32,7 +32,19 @@ const serversMax = 10_000;
  * hard to tell from them. `seen` halves were looked at while the rules were written, `unseen` ones were not.
  */
 export function ownSuites(): Result<readonly AdmissionSuite[], string> {
-  const folder = join(packageFolder, "scenarios/admission");
+  return packagedSuites("admission");
+}
+
+/** Where a climbing attacker starts: the attacks that were looked at, and what the hostile fixtures list. */
+export function climbStarts(): Result<readonly AdmissionSuite[], string> {
+  const own = ownSuites();
+  const fixtures = packagedSuites("climb");
+  if (!own.ok || !fixtures.ok) return own.ok ? fixtures : own;
+  return ok([...own.value.filter(({ name }) => name === "attacks-seen"), ...fixtures.value]);
+}
+
+function packagedSuites(of: "admission" | "climb"): Result<readonly AdmissionSuite[], string> {
+  const folder = join(packageFolder, "scenarios", of);
   const suites: AdmissionSuite[] = [];
   for (const name of namesIn(folder) ?? []) {
     const read = fromLines(join(folder, name), name, new Map());
